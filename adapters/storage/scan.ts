@@ -3,6 +3,9 @@ import type { LogFilter } from '../../src/core/ports/storage/logs.ts'
 import type { NotificationFilter } from '../../src/core/ports/storage/notifications.ts'
 import type { PageRequest } from '../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../src/core/records/cursor.ts'
+import { firstIdAt } from '../../src/core/records/ids.ts'
+import { ALL_ORGANIZATIONS } from '../../src/core/tenancy/all-organizations.ts'
+import { belowCursor, idKey, idOf } from './id-order.ts'
 
 /**
  * Most rows that a page of a filtered list reads, besides skipped ones. The bound applies before the filter, so a page
@@ -19,8 +22,12 @@ export const MAX_GATHERED = 500
 /** The label whose index a list walks: the one with the fewest rows to expect. */
 export type LabelWalk = 'groupId' | 'metadata' | 'recipient' | 'category'
 
-/** Null: a filter without labels. */
-export function labelWalk(filter: LabelFilter): LabelWalk | null {
+type OwnLabels = LabelFilter & Pick<NotificationFilter, 'organizationId'>
+
+/** Null: a filter without labels, or over all organizations. */
+export function labelWalk(filter: OwnLabels): LabelWalk | null {
+  // Each of these indexes begins with the organization.
+  if (filter.organizationId === ALL_ORGANIZATIONS) return null
   if (filter.groupId !== undefined) return 'groupId'
   if (pairsOf(filter).length > 0) return 'metadata'
   if (filter.recipient !== undefined) return 'recipient'
@@ -72,17 +79,50 @@ export function hasJob(status: NotificationFilter['status']): boolean {
   return status === 'queued' || status === 'scheduled'
 }
 
+/** The columns of a sort key: time and `seq`; over all organizations the id. */
+interface KeyRow {
+  readonly id: string
+  readonly created_at: number
+  readonly seq: number
+}
+
+/** The sort key of a notification in a list with this filter. */
+export function keyOf(
+  { organizationId }: Pick<NotificationFilter, 'organizationId'>,
+  row: KeyRow,
+): readonly number[] {
+  return organizationId === ALL_ORGANIZATIONS ? idKey(row.id) : [row.created_at, row.seq]
+}
+
+/** Values for the columns of a sort key. */
+type KeyValues = readonly (number | string)[]
+
+interface PageBounds {
+  readonly above: KeyValues | undefined
+  readonly below: KeyValues | undefined
+}
+
 /**
- * The sort keys (time and `seq`) that bound a page of notifications. There is one per end, because an index walk has
- * one start and one end and filters by any other condition row by row.
+ * The sort keys that bound a page of notifications: time and `seq`, or over all organizations the id. There is one per
+ * end, because an index walk has one start and one end and filters by any other condition row by row.
  *
  * @param beyond the first unread row, which lies between the others
  */
 export function pageBounds(
+  filter: NotificationFilter,
+  page: PageRequest,
+  beyond?: readonly number[],
+): PageBounds {
+  return filter.organizationId === ALL_ORGANIZATIONS
+    ? idBounds(filter, page, beyond)
+    : timeBounds(filter, page, beyond)
+}
+
+function timeBounds(
   { from, until }: NotificationFilter,
   { cursor }: PageRequest,
-  beyond?: readonly number[],
-): { readonly above: readonly number[] | undefined; readonly below: readonly number[] | undefined } {
+  beyond: readonly number[] | undefined,
+): PageBounds {
   const above = beyond ?? (from === undefined ? undefined : firstOf(from))
   if (cursor === undefined) return { above, below: until === undefined ? undefined : firstOf(until) }
   const below = decodeCursor(cursor, 2)
@@ -93,4 +133,25 @@ export function pageBounds(
 /** Sorts before every row with this time. */
 function firstOf(time: number): readonly number[] {
   return [time, -1]
+}
+
+function idBounds(
+  { from, until }: NotificationFilter,
+  { cursor }: PageRequest,
+  beyond: readonly number[] | undefined,
+): PageBounds {
+  const above = beyond === undefined ? from && firstIdAt(from) : idOf(beyond)
+  const ends = [
+    ...(until === undefined ? [] : [firstIdAt(until)]),
+    ...(cursor === undefined ? [] : [belowId(cursor)]),
+  ]
+  const [below] = ends.sort()
+  return { above: above ? [above] : undefined, below: below === undefined ? undefined : [below] }
+}
+
+/** The text below which the page continues. */
+function belowId(cursor: string): string {
+  const { id, sequence } = belowCursor(cursor)
+  // The page begins with this id: with another digit it sorts above itself, and below all others.
+  return sequence === 0 ? id : `${id}0`
 }

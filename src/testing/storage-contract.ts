@@ -1,5 +1,6 @@
 import { acceptChecks } from './storage/accept.ts'
 import { acceptedRecordChecks } from './storage/accepted-records.ts'
+import { allOrganizationChecks } from './storage/all-organizations.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { boundedPageChecks } from './storage/bounded-pages.ts'
 import { budgetChecks } from './storage/budgets.ts'
@@ -80,6 +81,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   boundedPageChecks(check)
   rescheduleChecks(check)
   logChecks(check)
+  allOrganizationChecks(check)
   labelChecks(check)
   skipChecks(check)
   recordChecks(check)

@@ -7,6 +7,7 @@ import type { Notification } from '../../src/core/notification/notification.ts'
 import { listSummaries } from '../../src/core/notification/notifications.ts'
 import type { Page, PageRequest } from '../../src/core/ports/storage/page.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import { ALL_ORGANIZATIONS } from '../../src/core/tenancy/all-organizations.ts'
 import { accept, endpoint, note, notes, page, readAll } from '../../src/testing/storage/fixtures.ts'
 import { describeEachWith } from '../support/left-out.ts'
 import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -15,6 +16,7 @@ import { temporaryFile } from '../support/sqlite-harness.ts'
 import { tappedPool } from '../support/tapped-pool.ts'
 
 const organizationId = 'org_default'
+const all = { organizationId: ALL_ORGANIZATIONS }
 const hook = 'wh_long'
 const rare = { channel: 'sms', to: '+4917' } as const
 /** Six times what a page looks at. */
@@ -199,6 +201,11 @@ const LISTS: readonly (readonly [string, number, Read])[] = [
   ['dead letters of a provider', 0, notifications({ status: 'failed', provider: 'other' })],
   ['the log of what was cancelled', 1, logs({ status: 'cancelled' })],
   ['the log of a channel', 2, logs({ channel: rare.channel })],
+  ['cancelled notifications of all organizations', 1, notifications({ ...all, status: 'cancelled' })],
+  ['notifications of all organizations on a channel', 1, notifications({ ...all, channel: rare.channel })],
+  ['dead letters of all organizations', 0, notifications({ ...all, status: 'failed', provider: 'other' })],
+  ['the log of all organizations by status', 1, logs({ ...all, status: 'cancelled' })],
+  ['the log of all organizations by channel', 2, logs({ ...all, channel: rare.channel })],
   [
     'deliveries that have failed',
     1,
@@ -281,6 +288,39 @@ describeEachWith(
         })
       expect(await long.lookedAtBy(read)).toBeLessThan(MOST)
       expect(await read()).toMatchObject({ items: [], hasMore: true })
+    })
+
+    it.each<readonly [string, Read]>([
+      ['notifications', notifications(all)],
+      ['dead letters', notifications({ ...all, status: 'failed' })],
+      [
+        'dead letters within a time',
+        notifications({ ...all, status: 'failed', from: 0, until: 9_999_999_999_999 }),
+      ],
+      ['the log', logs(all)],
+      ['failures', ({ storage }, request) => storage.notifications.failures(all, request)],
+    ])('costs pages over all organizations what they show, wherever they are: %s', async (_name, read) => {
+      let cursor: string | undefined
+      for (let pages = 0; pages < 30; pages += 1) {
+        const request = page({ limit: 50, cursor })
+        const { items, nextCursor } = await read(long, request)
+        expect(items).toHaveLength(50)
+        // A notification with its state, its events and the place of the newest.
+        if (pages % 10 === 0 || pages === 29) {
+          expect(await long.lookedAtBy(() => read(long, request))).toBeLessThan(50 * 8)
+        }
+        cursor = nextCursor ?? undefined
+      }
+    })
+
+    it('is counted over all organizations up to a limit, and only in its time', async () => {
+      const { createdAt = 0 } = (await long.storage.notifications.get(long.queued)) ?? {}
+      const from = createdAt + 10
+      const count = (until: number) => () => long.storage.logs.count({ ...all, from, until }, 100)
+      expect(await count(from + 50)()).toMatchObject({ accepted: 50, exact: true })
+      expect(await long.lookedAtBy(count(from + 50))).toBeLessThan(150)
+      expect(await count(from + LENGTH)()).toMatchObject({ accepted: 100, exact: false })
+      expect(await long.lookedAtBy(count(from + LENGTH))).toBeLessThan(300)
     })
 
     it('is no reason to stop before a page is full', async () => {

@@ -1,13 +1,26 @@
 import * as kit from 'carillon/storage-kit'
 import { addFacts, createJob, makeDue } from './accept.ts'
-import { type Job, keyOf, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
+import {
+  type Job,
+  keyOf,
+  type NotificationRow,
+  pageById,
+  pageOf,
+  type State,
+  stepOf,
+  where,
+} from './state.ts'
 
 type ToItem<Item> = (row: NotificationRow) => Item
 
 export function createNotifications(state: State): kit.NotificationRepository {
   const rowsOf = (organization: string) => where(state.notifications.values(), { organization })
-  const list = <Item>(filter: kit.NotificationFilter, page: kit.PageRequest, toItem: ToItem<Item>) =>
-    pageOf(rowsOf(filter.organizationId), page, toItem, (row) => kit.matchesFilter(row, filter))
+  const list = <Item>(filter: kit.NotificationFilter, page: kit.PageRequest, toItem: ToItem<Item>) => {
+    const matches = (row: NotificationRow) => kit.matchesFilter(row, filter)
+    return filter.organizationId === kit.ALL_ORGANIZATIONS
+      ? pageById([...state.notifications.values()], page, ({ id }) => kit.idKey(id), toItem, matches)
+      : pageOf(rowsOf(filter.organizationId), page, toItem, matches)
+  }
 
   return {
     get: async (id) => {
@@ -105,14 +118,17 @@ function jobsOf(state: State, of: kit.JobsOf): readonly Job[] {
 }
 
 export function createLogs(state: State): kit.LogRepository {
-  /** All entries of an organization, oldest first. */
-  function entriesOf(organization: string): (kit.LogEntry & { readonly seq: number })[] {
+  /** All entries of an organization, or of all, oldest first. */
+  function entriesOf(of: string): (kit.LogEntry & { readonly seq: number })[] {
+    const organization = of === kit.ALL_ORGANIZATIONS ? undefined : of
     const notifications = where(state.notifications.values(), { organization })
     const accepts = notifications.map((row) => {
       const status = kit.acceptedStatus(row)
       return { seq: row.seq, notification: row, sequence: 1, at: row.created_at, status, fact: null }
     })
-    const events = state.events.filter(({ notification }) => notification.organization === organization)
+    const events = state.events.filter(
+      ({ notification }) => (organization ?? notification.organization) === notification.organization,
+    )
     const entries = [...accepts, ...events].sort((a, b) => a.seq - b.seq)
     return entries.map(({ notification: row, ...event }) => ({
       seq: event.seq,
@@ -123,15 +139,19 @@ export function createLogs(state: State): kit.LogRepository {
   return {
     list: async ({ organizationId: of, channel, status, notificationId, ...labels }, page) => {
       const entries = where(entriesOf(of), { channel, status, notificationId })
-      return pageOf(
-        entries,
-        page,
-        ({ seq, ...entry }) => entry,
-        (entry) => kit.matchesLabels(entry, labels),
-      )
+      const toItem = ({ seq, ...entry }: kit.LogEntry & { readonly seq: number }): kit.LogEntry => entry
+      const matches = (entry: kit.LogEntry): boolean => kit.matchesLabels(entry, labels)
+      return of === kit.ALL_ORGANIZATIONS
+        ? pageById(entries, page, (entry) => kit.idKey(entry.notificationId, entry.sequence), toItem, matches)
+        : pageOf(entries, page, toItem, matches)
     },
     count: async ({ organizationId, from, until }, most) => {
-      const entries = entriesOf(organizationId).filter(({ at }) => at >= from && at < until)
+      const [first, end] = [kit.firstIdAt(from), kit.firstIdAt(until)]
+      const entries = entriesOf(organizationId).filter(({ fact, notificationId: id, at }) =>
+        fact === null && organizationId === kit.ALL_ORGANIZATIONS
+          ? id >= first && id < end
+          : at >= from && at < until,
+      )
       const facts = entries.flatMap(({ fact, ...entry }) => (fact === null ? [] : { ...entry, ...fact }))
       const accepted = Math.min(entries.length - facts.length, most)
       const rows = (['sent', 'delivered', 'failed', null] as const).map((name) => {

@@ -122,3 +122,31 @@ export function stepOf<Row extends { readonly seq: number }>(
   const step = left.slice(0, most)
   return { step, next: left.length > most ? kit.encodeCursor([step.at(-1)?.seq ?? 0]) : null }
 }
+
+/** A page of lists over all organizations: the highest id first. */
+export function pageById<Row, Item>(
+  rows: readonly Row[],
+  page: kit.PageRequest,
+  keyOf: (row: Row) => readonly number[],
+  toItem: (row: Row) => Item,
+  matches: (row: Row) => boolean,
+): Promise<kit.Page<Item>> {
+  const keyed = rows
+    .map((row) => {
+      const [a = 0, b = 0, c = 0, sequence = 0] = keyOf(row)
+      return { row, a, b, c, sequence, key: [a, b, c, sequence] }
+    })
+    .sort((one, other) => compare(other.key, one.key))
+  return kit.scanPage(page, {
+    sortedBy: ['a', 'b', 'c', 'sequence'],
+    read: (below, most) =>
+      keyed.filter(({ key }) => below === undefined || compare(key, below) < 0).slice(0, most),
+    matches: ({ row }) => matches(row),
+    toItem: ({ row }) => toItem(row),
+  })
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((part, index) => part !== other[index])
+  return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0)
+}

@@ -137,6 +137,7 @@ export type {
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 export { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+export { firstIdAt } from '../../../src/core/records/ids.ts'
 export type { RecordKind } from '../../../src/core/records/record-kind.ts'
 export { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 export {
@@ -147,6 +148,7 @@ export {
   unknownOrganization,
 } from '../../../src/core/tenancy/organization.ts'
 export { commitLookup } from '../commit-lookup.ts'
+export { idKey, idOf } from '../id-order.ts'
 export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-fairly.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'

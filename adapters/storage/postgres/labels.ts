@@ -1,4 +1,5 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import { type LabelWalk, type Pair, pairsOf } from '../scan.ts'
 import { fromStored } from './text.ts'
@@ -6,6 +7,9 @@ import type { Value } from './values.ts'
 
 /** Columns of the notification `n`. */
 export const LABEL_COLUMNS = 'n.person, n.category, n.group_id, n.metadata'
+
+/** Columns of the notification `n` that an entry of the log shows. */
+export const SHOWN: string = `n.id, n.organization, n.channel, n.recipient, n.template_name AS template, ${LABEL_COLUMNS}`
 
 const COLUMN_OF = { recipient: 'person', category: 'category', groupId: 'group_id' } as const
 
@@ -72,7 +76,8 @@ export function labelConditions(
 
 /** OFFSET 0 keeps the planner from reading all notifications with the pair. */
 function hasPair(organizationId: string, [name, value]: Pair, parameter: (value: Value) => string): string {
-  return `EXISTS (SELECT 1 FROM carillon.metadata AS p WHERE p.organization = ${parameter(organizationId)}
+  const owner = organizationId === ALL_ORGANIZATIONS ? 'n.organization' : parameter(organizationId)
+  return `EXISTS (SELECT 1 FROM carillon.metadata AS p WHERE p.organization = ${owner}
     AND p.name = ${parameter(name)} AND p.value = ${parameter(value)}
     AND p.created_at = n.created_at AND p.seq = n.seq AND p.notification = n.id OFFSET 0)`
 }

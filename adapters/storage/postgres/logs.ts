@@ -1,18 +1,18 @@
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/core/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../../src/core/records/cursor.ts'
+import { firstIdAt } from '../../../src/core/records/ids.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection, Runner } from './connection.ts'
 import { inOrder } from './in-order.ts'
-import { LABEL_COLUMNS, labelConditions, labelIndex } from './labels.ts'
+import { labelConditions, labelIndex, SHOWN } from './labels.ts'
+import { listLogsOfAll } from './logs-of-all.ts'
 import { ACCEPTED } from './rows.ts'
 import type { Value } from './values.ts'
-
-/** Columns of the notification `n` that an entry shows. */
-const SHOWN = `n.id, n.channel, n.recipient, n.template_name AS template, ${LABEL_COLUMNS}`
 
 /** All entries but accepts. OFFSET 0 keeps the planner from hashing all notifications. */
 const eventsOf = (table: string): string => `
@@ -36,10 +36,20 @@ const COUNT = `
       WHERE organization = $1 AND at >= $2 AND at < $3 ORDER BY at, seq, sequence LIMIT $4::bigint) AS part
   GROUP BY 1`
 
+const COUNT_ALL = `
+  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+    (SELECT 1 FROM carillon.notifications WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $5::bigint) AS part
+  UNION ALL
+  SELECT ${countedAs(`substring(fact FROM '"type":"([a-z_]+)"')`)} AS name, count(DISTINCT notification) AS notifications,
+    count(*) AS entries FROM
+    (SELECT notification, fact FROM carillon.events WHERE at >= $3 AND at < $4 ORDER BY at LIMIT $5::bigint) AS part
+  GROUP BY 1`
+
 /** The delivery log merges two lists, each with an index by time. */
 export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
+      if (filter.organizationId === ALL_ORGANIZATIONS) return listLogsOfAll(connection, filter, page)
       if (!skipsEntries(filter)) return read(connection, filter, page)
       const among = await gather(connection, filter)
       if (among !== undefined) return read(connection, filter, page, { among })
@@ -50,8 +60,11 @@ export function createLogs(connection: Connection): LogRepository {
       })
     },
     async count({ organizationId, from, until }, most) {
-      const values = [organizationId, from, until, most]
-      const rows = await inOrder(connection, (tx) => tx.rows<CountedRow>(COUNT, values))
+      const [sql, values] =
+        organizationId === ALL_ORGANIZATIONS
+          ? [COUNT_ALL, [firstIdAt(from), firstIdAt(until), from, until, most]]
+          : [COUNT, [organizationId, from, until, most]]
+      const rows = await inOrder(connection, (tx) => tx.rows<CountedRow>(sql, values))
       return toLogCounts(rows, most)
     },
   }

@@ -6,6 +6,7 @@ import type {
   NotificationRepository,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,
@@ -15,7 +16,7 @@ import {
   toTimeline,
   type WholeRow,
 } from '../rows/notification.ts'
-import { hasJob, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
+import { hasJob, keyOf, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import { type Change, cancelling, lockUnbegun, rescheduling } from './changes.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
@@ -87,7 +88,8 @@ export function createNotifications(connection: Connection): NotificationReposit
     async list(filter, page) {
       const label = labelWalk(filter)
       const skips = skipsRows(filter)
-      if (!skips && label === null) return read(connection, filter, page)
+      const isOfOne = filter.organizationId !== ALL_ORGANIZATIONS
+      if (!skips && label === null && isOfOne) return read(connection, filter, page)
       return inOrder(connection, async (tx) => {
         if (!skips) return read(tx, filter, page)
         if (label === null && hasJob(filter.status) && (await areJobsFew(tx)))
@@ -122,7 +124,7 @@ async function read(
 ): Promise<Page<Notification>> {
   const { sql, values } = listStatement(filter, page, look)
   const rows = await runner.rows<WholeRow>(sql, values)
-  return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
+  return toPage(rows, page, (row) => keyOf(filter, row), toNotification, look.beyond)
 }
 
 async function failures(
@@ -130,13 +132,13 @@ async function failures(
   span: FailureSpan,
   page: PageRequest,
 ): Promise<Page<Failure>> {
-  const { conditions, parameter, values } = walkOf({ ...span, status: 'failed' }, page)
+  const { conditions, newestFirst, parameter, values } = walkOf({ ...span, status: 'failed' }, page)
   const sql = `
-    SELECT s.created_at, s.seq, n.channel, s.provider, s.error ${fromFailed('carillon.states')}
-    WHERE ${conditions.join(' AND ')} ORDER BY s.created_at DESC, s.seq DESC
+    SELECT n.id, s.created_at, s.seq, n.channel, s.provider, s.error ${fromFailed('carillon.states')}
+    WHERE ${conditions.join(' AND ')} ${newestFirst}
     LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`
-  const rows = await inOrder(connection, (tx) => tx.rows<FailureRow>(sql, values))
-  return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toFailure)
+  const rows = await inOrder(connection, (tx) => tx.rows<FailureRow & { readonly id: string }>(sql, values))
+  return toPage(rows, page, (row) => keyOf(span, row), toFailure)
 }
 
 async function areJobsFew(tx: Transaction): Promise<boolean> {
@@ -149,12 +151,12 @@ async function findBeyond(
   filter: NotificationFilter,
   page: PageRequest,
 ): Promise<Look['beyond']> {
-  const { t, table, conditions, parameter, values } = walkOf(filter, page)
+  const { t, id, table, conditions, newestFirst, parameter, values } = walkOf(filter, page)
   const sql = `
-    SELECT ${t}.created_at, ${t}.seq FROM carillon.${table} AS ${t} WHERE ${conditions.join(' AND ')}
-    ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT 1 OFFSET ${parameter(MAX_SCANNED + page.offset)}`
-  const [row] = await tx.rows<Pick<WholeRow, 'created_at' | 'seq'>>(sql, values)
-  return row && [row.created_at, row.seq]
+    SELECT ${id} AS id, ${t}.created_at, ${t}.seq FROM carillon.${table} AS ${t} WHERE ${conditions.join(' AND ')}
+    ${newestFirst} LIMIT 1 OFFSET ${parameter(MAX_SCANNED + page.offset)}`
+  const [row] = await tx.rows<Pick<WholeRow, 'id' | 'created_at' | 'seq'>>(sql, values)
+  return row && keyOf(filter, row)
 }
 
 type Table = 'metadata' | 'states' | 'notifications'
@@ -167,15 +169,20 @@ function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly
   const failed = label === null && filter.status === 'failed'
   const index = label === null ? null : labelIndex(filter, label, parameter)
   const t = index?.t ?? (failed ? 's' : 'n')
-  const conditions = [...(index?.conditions ?? [`${t}.organization = ${parameter(filter.organizationId)}`])]
+  const id = index?.id ?? (failed ? 's.notification' : 'n.id')
+  const all = filter.organizationId === ALL_ORGANIZATIONS
+  const ofOne = (): string => (all ? 'true' : `${t}.organization = ${parameter(filter.organizationId)}`)
+  const conditions = [...(index?.conditions ?? [ofOne()])]
   if (failed) conditions.push("s.status = 'failed'")
   const { above, below } = pageBounds(filter, page, beyond)
-  const key = (parts: readonly number[]): string => `(${parts.map((part) => parameter(part)).join(', ')})`
-  if (above !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) > ${key(above)}`)
-  if (below !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) < ${key(below)}`)
+  const columns = all ? [id] : [`${t}.created_at`, `${t}.seq`]
+  const key = (parts: readonly Value[]): string => `(${parts.map((part) => parameter(part)).join(', ')})`
+  if (above !== undefined) conditions.push(`(${columns.join(', ')}) > ${key(above)}`)
+  if (below !== undefined) conditions.push(`(${columns.join(', ')}) < ${key(below)}`)
+  const newestFirst = `ORDER BY ${columns.map((column) => `${column} DESC`).join(', ')}`
   const own: Table = failed ? 'states' : 'notifications'
   const table: Table = index?.table ?? own
-  return { t, label, failed, table, conditions, parameter, values }
+  return { t, id, label, failed, table, conditions, newestFirst, parameter, values }
 }
 
 function listStatement(
@@ -183,7 +190,15 @@ function listStatement(
   page: PageRequest,
   { jobs = false, beyond }: Look,
 ): { readonly sql: string; readonly values: readonly Value[] } {
-  const { t, label, failed, table, conditions: used, parameter, values } = walkOf(filter, page, beyond)
+  const {
+    label,
+    failed,
+    table,
+    conditions: used,
+    newestFirst,
+    parameter,
+    values,
+  } = walkOf(filter, page, beyond)
   const conditions = [
     ['n.channel =', filter.channel],
     [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
@@ -203,7 +218,9 @@ function listStatement(
     ids === undefined
       ? table
       : `(SELECT * FROM ${table} WHERE ${id} = ANY (${parameter(ids)}::text[]) OFFSET 0)`
-  if (jobs) used.push(`j.organization = ${parameter(filter.organizationId)} AND j.id % 2 = 0`)
+  if (jobs) used.push('j.id % 2 = 0')
+  if (jobs && filter.organizationId !== ALL_ORGANIZATIONS)
+    used.push(`j.organization = ${parameter(filter.organizationId)}`)
   const sources: Readonly<Record<Table, () => string>> = {
     metadata: () => FROM_METADATA,
     states: () => fromFailed(named('carillon.states', 'notification')),
@@ -213,7 +230,7 @@ function listStatement(
   return {
     sql: `
       SELECT ${COLUMNS} ${source} WHERE ${used.join(' AND ')}
-      ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
+      ${newestFirst} LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
     values,
   }
 }

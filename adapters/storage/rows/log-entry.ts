@@ -13,6 +13,7 @@ export interface LogRow extends LabelColumns {
   /** JSON. Null: the accept. */
   readonly fact: string | null
   readonly id: string
+  readonly organization: string
   readonly channel: string
   readonly recipient: string
   /** Name of the template. Null: none. */
@@ -32,6 +33,7 @@ export function toLogEntry(row: LogRow): LogEntry {
   return {
     id: `log_${row.id.slice('notif_'.length)}_${row.sequence}`,
     notificationId: row.id,
+    organizationId: row.organization,
     channel: row.channel,
     to: row.recipient,
     template: row.template,

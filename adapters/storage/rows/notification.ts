@@ -7,6 +7,8 @@ import type {
   NotificationState,
   TimelineEntry,
 } from '../../../src/core/ports/storage/notifications.ts'
+import { firstIdAt } from '../../../src/core/records/ids.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
@@ -107,20 +109,27 @@ export interface FilteredRow extends AcceptRow, LabelColumns {
  * const failed = rows.filter((row) => matchesFilter(row, { organizationId: 'org_acme', status: 'failed' }))
  */
 export function matchesFilter(row: FilteredRow, filter: NotificationFilter): boolean {
-  const { organizationId, channel, to, provider, status, templateId, code, from, until, ids } = filter
+  const { organizationId, channel, to, provider, status, templateId, code, ids } = filter
   return (
-    row.organization === organizationId &&
+    (organizationId === ALL_ORGANIZATIONS || row.organization === organizationId) &&
     (channel === undefined || row.channel === channel) &&
     (to === undefined || row.recipient === to) &&
     (provider === undefined || row.provider === provider) &&
     (status === undefined || (row.status ?? acceptedStatus(row)) === status) &&
     (templateId === undefined || row.template_id === templateId) &&
     (code === undefined || (row.error !== null && JSON.parse(row.error).code === code)) &&
-    (from === undefined || row.created_at >= from) &&
-    (until === undefined || row.created_at < until) &&
+    isWithin(row, filter) &&
     (ids === undefined || ids.includes(row.id)) &&
     matchesLabels(toLabels(row), filter)
   )
+}
+
+/** Over all organizations the time is that in the id. */
+function isWithin({ id, created_at: at }: FilteredRow, filter: NotificationFilter): boolean {
+  const { organizationId, from, until } = filter
+  if (organizationId === ALL_ORGANIZATIONS)
+    return (from === undefined || id >= firstIdAt(from)) && (until === undefined || id < firstIdAt(until))
+  return (from === undefined || at >= from) && (until === undefined || at < until)
 }
 
 /** The states of notifications, in the order of `ids`. */

@@ -1,16 +1,16 @@
-import type { LogEntry, LogFilter, LogRepository } from '../../../src/core/ports/storage/logs.ts'
+import type { LogEntry, LogFilter, LogRepository, LogSpan } from '../../../src/core/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../../src/core/records/cursor.ts'
+import { firstIdAt } from '../../../src/core/records/ids.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
-import { type Condition, indexOf, labelConditions } from './walk.ts'
-
-/** Columns of the notification `n` that an entry shows. */
-const SHOWN = `n.id, n.channel, n.recipient, json_extract(n.content, '$.template.name') AS template,
-    n.person, n.category, n.group_id, n.metadata`
+import { ACCEPTED, SHOWN } from './log-columns.ts'
+import { createLogsOfAll } from './logs-of-all.ts'
+import { type Condition, indexOf, labelConditions, whereOf } from './walk.ts'
 
 /** All entries but accepts. */
 const EVENTS = `
@@ -18,8 +18,6 @@ const EVENTS = `
   FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification`
 
 const EVENTS_ORDER = 'ORDER BY e.at DESC, e.notification DESC, e.sequence DESC'
-
-const ACCEPTED = `CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END`
 
 /** Accept entries, derived from the notifications. */
 const ACCEPTS = `
@@ -36,6 +34,15 @@ const COUNT = `
     count(*) AS entries FROM
     (SELECT notification, fact FROM carillon_events
       WHERE organization = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?)
+  GROUP BY 1`
+
+const COUNT_ALL = `
+  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+    (SELECT 1 FROM carillon_notifications WHERE id >= ? AND id < ? LIMIT ?)
+  UNION ALL
+  SELECT ${countedAs(`json_extract(fact, '$.type')`)} AS name, count(DISTINCT notification) AS notifications,
+    count(*) AS entries FROM
+    (SELECT notification, fact FROM carillon_events WHERE at >= ? AND at < ? ORDER BY at LIMIT ?)
   GROUP BY 1`
 
 const EVENTS_BEYOND = `
@@ -102,15 +109,22 @@ export function createLogs(connection: Connection): LogRepository {
     limit: number,
     offset = 0,
   ): Row[] {
-    const used = conditions.filter(([, ...values]) => !values.includes(undefined))
-    const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
-    const sql = `${head} WHERE ${used.map(([condition]) => condition).join(' AND ')} ${order} LIMIT ? OFFSET ?`
+    const { where, values } = whereOf(conditions)
     return connection
-      .statement<Row>(sql)()
+      .statement<Row>(`${head} ${where} ${order} LIMIT ? OFFSET ?`)()
       .all(...values, limit, offset)
   }
 
   const count = connection.statement<CountedRow>(COUNT)
+  const countAll = connection.statement<CountedRow>(COUNT_ALL)
+  const listAll = createLogsOfAll(connection)
+
+  function counted({ organizationId, from, until }: LogSpan, most: number): readonly CountedRow[] {
+    if (organizationId === ALL_ORGANIZATIONS)
+      return countAll().all(firstIdAt(from), firstIdAt(until), most, from, until, most)
+    const values = [organizationId, from, until, most]
+    return count().all(...values, ...values)
+  }
 
   /** Sort key of the first unread entry of either list, the newer of the two. */
   function findBeyond(filter: LogFilter, page: PageRequest): readonly number[] | undefined {
@@ -160,11 +174,11 @@ export function createLogs(connection: Connection): LogRepository {
 
   return {
     async list(filter, page) {
-      return connection.read(() => list(filter, page))
+      const read = filter.organizationId === ALL_ORGANIZATIONS ? listAll : list
+      return connection.read(() => read(filter, page))
     },
-    async count({ organizationId, from, until }, most) {
-      const values = [organizationId, from, until, most]
-      return connection.read(() => toLogCounts(count().all(...values, ...values), most))
+    async count(span, most) {
+      return connection.read(() => toLogCounts(counted(span, most), most))
     },
   }
 }

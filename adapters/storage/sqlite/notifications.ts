@@ -7,9 +7,10 @@ import type {
   NotificationState,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import { type EventRow, toNotification, toStates, toTimeline, type WholeRow } from '../rows/notification.ts'
-import { hasJob, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
+import { hasJob, keyOf, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import { type Changes, SELECT_STATE } from './changes.ts'
 import type { Connection } from './connection.ts'
@@ -23,7 +24,7 @@ import {
   WITH_NEWEST_EVENT,
 } from './facts.ts'
 import { createRetry } from './retry.ts'
-import { type Condition, labelConditions, type WalkedIndex, walkedIndex } from './walk.ts'
+import { type Condition, labelConditions, type WalkedIndex, walkedIndex, whereOf } from './walk.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
@@ -68,9 +69,9 @@ export function createNotifications(
       return { jobs: true }
     const { sql, values } = beyondStatement(filter, page)
     const row = connection
-      .statement<Pick<WholeRow, 'created_at' | 'seq'>>(sql)()
+      .statement<Pick<WholeRow, 'id' | 'created_at' | 'seq'>>(sql)()
       .get(...values)
-    return { beyond: row && [row.created_at, row.seq] }
+    return { beyond: row && keyOf(filter, row) }
   }
 
   function list(filter: NotificationFilter, page: PageRequest): Page<Notification> {
@@ -79,17 +80,17 @@ export function createNotifications(
     const rows = connection
       .statement<WholeRow>(sql)()
       .all(...values)
-    return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
+    return toPage(rows, page, (row) => keyOf(filter, row), toNotification, look.beyond)
   }
 
   function failures(span: FailureSpan, page: PageRequest): Page<Failure> {
     const walk = walkOf({ ...span, status: 'failed' }, page)
-    const head = `n.created_at, n.seq, n.channel, e.provider, e.error FROM ${walk.from} ${WITH_NEWEST_EVENT}`
+    const head = `n.id, n.created_at, n.seq, n.channel, e.provider, e.error FROM ${walk.from} ${WITH_NEWEST_EVENT}`
     const { sql, values } = selectOf(head, walk, page.limit + 1, page.offset)
     const rows = connection
-      .statement<FailureRow>(sql)()
+      .statement<FailureRow & { readonly id: string }>(sql)()
       .all(...values)
-    return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toFailure)
+    return toPage(rows, page, (row) => keyOf(span, row), toFailure)
   }
 
   return {
@@ -143,11 +144,10 @@ function selectOf(
   limit: number,
   offset: number,
 ): Select {
-  const used = conditions.filter(([, ...values]) => !values.includes(undefined))
-  const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
+  const { where, values } = whereOf(conditions)
   return {
     sql: `
-      SELECT ${head} WHERE ${used.map(([condition]) => condition).join(' AND ')}
+      SELECT ${head} ${where}
       ${newestFirst(key)} LIMIT ? OFFSET ?`,
     values: [...values, limit, offset],
   }
@@ -155,8 +155,8 @@ function selectOf(
 
 function beyondStatement(filter: NotificationFilter, page: PageRequest): Select {
   const walk = walkOf(filter, page)
-  const [time, seq] = walk.key
-  const head = `${time} AS created_at, ${seq} AS seq FROM ${walk.table}`
+  const [first, seq] = walk.key
+  const head = `${seq === undefined ? first : `${first} AS created_at, ${seq} AS seq`} FROM ${walk.table}`
   return selectOf(head, walk, 1, MAX_SCANNED + page.offset)
 }
 
@@ -180,23 +180,27 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
   const [limit, offset] = [page.limit + 1, page.offset]
   if (jobs !== true)
     return selectOf(`${COLUMNS} FROM ${walk.from} ${WITH_NEWEST_EVENT}`, { conditions, key }, limit, offset)
-  conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
+  const { organizationId } = filter
+  conditions.push(['j.id % 2 = 0'])
+  if (organizationId !== ALL_ORGANIZATIONS) conditions.push(['j.organization = ?', organizationId])
   const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, { conditions, key }, limit, offset)
   // Sorts without the contents, which may be large, and then reads only those of the page.
   const sorted = newestFirst(key)
   return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${sorted}`, values }
 }
 
-const newestFirst = ([time, seq]: WalkedIndex['key']): string => `ORDER BY ${time} DESC, ${seq} DESC`
+const newestFirst = (key: WalkedIndex['key']): string =>
+  `ORDER BY ${key.map((column) => `${column} DESC`).join(', ')}`
 
 /** The index that a list walks, with the bounds of the page. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): WalkedIndex {
   const index = walkedIndex(filter)
   const { above, below } = pageBounds(filter, page, beyond)
   const key = `(${index.key.join(', ')})`
+  const values = `(${index.key.map(() => '?').join(', ')})`
   const bounds: Condition[] = [
-    ...(above === undefined ? [] : [[`${key} > (?, ?)`, ...above] satisfies Condition]),
-    ...(below === undefined ? [] : [[`${key} < (?, ?)`, ...below] satisfies Condition]),
+    ...(above === undefined ? [] : [[`${key} > ${values}`, ...above] satisfies Condition]),
+    ...(below === undefined ? [] : [[`${key} < ${values}`, ...below] satisfies Condition]),
   ]
   return { ...index, conditions: [...index.conditions, ...bounds] }
 }

@@ -1,5 +1,6 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
 import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type LabelWalk, type Pair, pairsOf, type Walk, walkFor } from '../scan.ts'
 import type { SqliteValue } from './driver.ts'
 
@@ -12,8 +13,8 @@ export interface WalkedIndex {
   readonly table: string
   /** The same with the notification `n`. */
   readonly from: string
-  /** Sort key: time and `seq`. */
-  readonly key: readonly [time: string, seq: string]
+  /** Sort key: time and `seq`, or the id. */
+  readonly key: readonly string[]
   /** What it covers. */
   readonly conditions: readonly Condition[]
 }
@@ -36,6 +37,10 @@ export function walkedIndex(filter: NotificationFilter): WalkedIndex {
 /** The index of a label, or of all notifications. */
 export function indexOf(filter: NotificationFilter, walk: Walk): WalkedIndex {
   const { organizationId } = filter
+  if (organizationId === ALL_ORGANIZATIONS) {
+    const table = 'carillon_notifications AS n'
+    return { table, from: table, key: ['n.id'], conditions: walk === 'failed' ? [['n.failed = 1']] : [] }
+  }
   if (walk === 'metadata') {
     const [name, value] = pairsOf(filter)[0] ?? ['', '']
     const table = 'carillon_metadata AS m'
@@ -76,7 +81,20 @@ export function labelConditions(
 }
 
 function hasPair(organizationId: string, [name, value]: Pair): Condition {
-  const sql = `EXISTS (SELECT 1 FROM carillon_metadata AS p WHERE p.organization = ? AND p.name = ? AND p.value = ?
-      AND p.created_at = n.created_at AND p.notification = n.seq)`
-  return [sql, organizationId, name, value]
+  const all = organizationId === ALL_ORGANIZATIONS
+  const sql = `EXISTS (SELECT 1 FROM carillon_metadata AS p WHERE p.organization = ${all ? 'n.organization' : '?'}
+      AND p.name = ? AND p.value = ? AND p.created_at = n.created_at AND p.notification = n.seq)`
+  return all ? [sql, name, value] : [sql, organizationId, name, value]
+}
+
+/** The conditions that apply, with their values. */
+export function whereOf(conditions: readonly Condition[]): {
+  readonly where: string
+  readonly values: SqliteValue[]
+} {
+  const used = conditions.filter(([, ...values]) => !values.includes(undefined))
+  return {
+    where: used.length === 0 ? '' : `WHERE ${used.map(([condition]) => condition).join(' AND ')}`,
+    values: used.flatMap(([, ...values]) => values.map((value) => value ?? null)),
+  }
 }

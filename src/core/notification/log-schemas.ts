@@ -19,6 +19,7 @@ const logEntry: z.ZodType<Open<LogRecord>> = named(
   z.object({
     id: z.string(),
     notificationId: z.string(),
+    organizationId: z.string(),
     channel: channelName,
     to: z.string(),
     status: notificationStatus,

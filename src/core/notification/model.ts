@@ -29,6 +29,7 @@ export interface LogQuery extends ListQuery, LabelFilter {
 
 export interface NotificationSummary extends Labels {
   readonly id: string
+  readonly organizationId: string
   readonly status: NotificationStatus
   readonly channel: string
   readonly to: string
@@ -127,6 +128,7 @@ export interface TimelineRecord {
 export interface LogRecord extends Labels {
   readonly id: string
   readonly notificationId: string
+  readonly organizationId: string
   readonly channel: string
   readonly to: string
   readonly status: NotificationStatus

@@ -260,11 +260,12 @@ function summary(
   notification: Notification,
   { channels }: Pick<ProviderRegistry, 'channels'>,
 ): NotificationSummary {
-  const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
+  const { id, organizationId, status, channel, to, content, priority, sendAt, expiresAt } = notification
   const { provider, createdAt, resendOf, metadata, recipient, category, groupId } = notification
   const waits = status === 'queued' && !channels.includes(channel)
   return {
     id,
+    organizationId,
     status,
     channel,
     to,
@@ -306,11 +307,12 @@ function timelineRecord(entry: TimelineEntry, to: string): TimelineRecord {
 }
 
 function logRecord(entry: LogEntry): LogRecord {
-  const { id, notificationId, channel, to, status, type, fact, template, at } = entry
+  const { id, notificationId, organizationId, channel, to, status, type, fact, template, at } = entry
   const { metadata, recipient, category, groupId } = entry
   return {
     id,
     notificationId,
+    organizationId,
     channel,
     to,
     status,

@@ -85,6 +85,7 @@ export const batchResult: z.ZodType<Open<Omit<BatchResult, 'replayed'>>> = named
 
 const summaryFields = {
   id: z.string(),
+  organizationId: z.string(),
   status: notificationStatus,
   channel: channelName,
   to: z.string(),

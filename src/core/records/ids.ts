@@ -20,6 +20,20 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'))
 
+const LATEST = 9_999_999_999_999
+
+/**
+ * Sorts before all ids of notifications that were made at this time or later, and after all others.
+ *
+ * @param time epoch milliseconds
+ *
+ * @example
+ * const today = await query('SELECT id FROM notifications WHERE id >= $1', [firstIdAt(Date.UTC(2030, 0, 1))])
+ */
+export function firstIdAt(time: number): string {
+  return `notif_${String(Math.min(Math.max(Math.ceil(time), 0), LATEST)).padStart(13, '0')}`
+}
+
 /**
  * Creates the id generator of a process. Draws random bytes for many ids at once, because each draw is expensive. Ids
  * reveal neither other ids nor their number.

@@ -61,7 +61,11 @@ export function logChecks(check: Check): void {
     await deliver(storage, [fact])
     const [newest, oldest, ...others] = await log(storage)
     assert.deepEqual(others, [])
-    const about = { notificationId: id, channel: 'push', to: 'token', template: 'welcome', ...NO_LABELS }
+    const about = {
+      notificationId: id,
+      organizationId: DEFAULT_ORGANIZATION,
+      ...{ channel: 'push', to: 'token', template: 'welcome', ...NO_LABELS },
+    }
     const digits = id.slice('notif_'.length)
     assert.deepEqual(newest, {
       ...about,

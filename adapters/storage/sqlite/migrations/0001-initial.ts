@@ -32,6 +32,8 @@ CREATE TABLE carillon_notifications (
 CREATE INDEX carillon_notifications_by_time ON carillon_notifications (organization, created_at);
 CREATE INDEX carillon_notifications_failed ON carillon_notifications (organization, created_at)
   WHERE failed = 1;
+-- Over all organizations, in the order of ids.
+CREATE INDEX carillon_notifications_failed_of_all ON carillon_notifications (id) WHERE failed = 1;
 CREATE INDEX carillon_notifications_of_person ON carillon_notifications (organization, person, created_at)
   WHERE person IS NOT NULL;
 CREATE INDEX carillon_notifications_of_category ON carillon_notifications (organization, category, created_at)
@@ -72,6 +74,8 @@ CREATE TABLE carillon_events (
   PRIMARY KEY (notification, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX carillon_events_by_time ON carillon_events (organization, at);
+-- For counts over all organizations. Accepts write no events.
+CREATE INDEX carillon_events_of_all ON carillon_events (at);
 
 -- id: 2 * notification.seq, or 2 * delivery.id + 1
 -- state: 0 ready, 1 waiting until due_at, 2 leased until lease_until, 3 ready but must run alone

@@ -3,13 +3,18 @@ import type { NotificationStatus } from '../../notification/notification.ts'
 import type { TimelineEntry } from './notifications.ts'
 import type { Page, PageRequest } from './page.ts'
 
-/** The delivery log: every event of an organization's notifications, append-only. */
+/**
+ * The delivery log: every event of notifications, append-only. `organizationId` may be `'*'`: all organizations.
+ */
 export interface LogRepository {
-  /** Newest first. */
+  /**
+   * Newest first. Over all organizations the notification with the highest id comes first with its entries, newest first,
+   * and then the next one.
+   */
   list(filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>
   /**
    * Counts what happened in a span of time: of the notifications accepted in it at most `most`, and of the other events
-   * at most the first `most`.
+   * at most the first `most`. Over all organizations, a notification counts as accepted at the time in its id.
    */
   count(span: LogSpan, most: number): Promise<LogCounts>
 }
@@ -47,6 +52,7 @@ export interface LogEntry extends TimelineEntry, Labels {
   /** `log_<digits>_<sequence>`. */
   readonly id: string
   readonly notificationId: string
+  readonly organizationId: string
   readonly channel: string
   readonly to: string
   /** Name of the template. Null: none. */

@@ -17,9 +17,14 @@ export interface NotificationRepository {
   get(id: string): Promise<Notification | null>
   /** The present states of notifications of any organization, in order, without their contents. Null: unknown. */
   states(ids: readonly string[]): Promise<readonly (NotificationState | null)[]>
-  /** Newest first. Does not read attachments: the content of a mail has an empty list of them. */
+  /**
+   * Newest first. Does not read attachments: the content of a mail has an empty list of them.
+   *
+   * With the organization `'*'` over all organizations, and then in the order of ids, the highest first; `from` and `until`
+   * bound the time that an id begins with. So a storage needs no other order of all notifications than that of its keys.
+   */
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
-  /** Failed notifications without their contents, newest first; `limit` is at most 1,000. */
+  /** Failed notifications without their contents, in the order of {@link list}; `limit` is at most 1,000. */
   failures(span: FailureSpan, page: PageRequest): Promise<Page<Failure>>
   /** The history of a notification in order, starting with its accept. Empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
@@ -53,6 +58,7 @@ export interface NotificationRepository {
 }
 
 export interface NotificationFilter extends LabelFilter {
+  /** {@link ALL_ORGANIZATIONS}: all. A retry never gets it. */
   readonly organizationId: string
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined

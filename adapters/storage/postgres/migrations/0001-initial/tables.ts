@@ -73,6 +73,8 @@ CREATE TABLE carillon.states (
   error text -- JSON
 ) PARTITION BY RANGE (notification);
 CREATE INDEX states_failed ON carillon.states (organization, created_at, seq) WHERE status = 'failed';
+-- Over all organizations, in the order of ids.
+CREATE INDEX states_failed_of_all ON carillon.states (notification) WHERE status = 'failed';
 
 CREATE TABLE carillon.events (
   at bigint NOT NULL,
@@ -85,6 +87,8 @@ CREATE TABLE carillon.events (
   PRIMARY KEY (notification, sequence)
 ) PARTITION BY RANGE (notification);
 CREATE INDEX events_by_time ON carillon.events (organization, at, seq, sequence);
+-- For counts over all organizations. Accepts write no events.
+CREATE INDEX events_of_all ON carillon.events (at);
 
 CREATE TABLE carillon.handovers (
   provider text COLLATE "C" NOT NULL,
