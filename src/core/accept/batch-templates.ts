@@ -71,7 +71,10 @@ function groupedByTemplates(inputs: BatchInputs): readonly Naming[] {
   return [...alone.values(), ...several.values()]
 }
 
-/** Messages with their templates, once their channels' providers are loaded. */
+/** A message with its template on each channel. */
+type WithTemplates = readonly [index: number, input: ParsedSend, templateOn: FoundOn]
+
+/** Messages with their templates, those of a template together, once their channels' providers are loaded. */
 export async function* byTemplate(
   inputs: BatchInputs,
   organizationId: string,
@@ -81,7 +84,7 @@ export async function* byTemplate(
     localeFor(input: ParsedSend): string | undefined
   },
   spent: Spent,
-): AsyncGenerator<readonly [index: number, input: ParsedSend, templateOn: FoundOn]> {
+): AsyncGenerator<Iterable<WithTemplates | Promise<WithTemplates>>> {
   const { registry, inBatch } = services
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
@@ -90,20 +93,30 @@ export async function* byTemplate(
     await registry.warm(channel, organizationId)
   }
   for await (const group of templatesOf(inputs, organizationId, reads, services, spent)) {
-    const { names, channels, templates } = group
+    const { names, templates } = group
     const used = names.flatMap((name) => templates.get(name) ?? [])
     await inBatch.prepare(used.map(({ template }) => template?.category))
     const hint = used[0]?.template ?? null
     const warming = new Set(group.inputs.flatMap(([, input]) => input.channels ?? channelHint(input, hint)))
     await Promise.all([...warming].map(warm))
-    for (const [index, input] of group.inputs) {
-      const found: Found[] = []
-      for (const { inLocale } of used) {
-        const whole = inLocale(services.localeFor(input))
-        found.push(isPending(whole) ? await whole : whole)
-      }
-      yield [index, input, (channel) => found[channels?.indexOf(channel ?? '') ?? 0] ?? null]
-    }
+    yield withTemplates(group, used, services.localeFor)
+  }
+}
+
+function* withTemplates(
+  { channels, inputs }: Naming,
+  used: readonly BatchTemplate[],
+  localeFor: (input: ParsedSend) => string | undefined,
+): Generator<WithTemplates | Promise<WithTemplates>> {
+  const on = (found: readonly Found[]): FoundOn =>
+    channels === undefined
+      ? () => found[0] ?? null
+      : (channel) => found[channels.indexOf(channel ?? '')] ?? null
+  for (const [index, input] of inputs) {
+    const found = used.map(({ inLocale }) => inLocale(localeFor(input)))
+    yield found.some(isPending)
+      ? Promise.all(found).then((whole) => [index, input, on(whole)] as const)
+      : [index, input, on(found as readonly Found[])]
   }
 }
 

@@ -138,17 +138,18 @@ export async function validateBatch(
     if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
     throw error
   }
-  await inShare(
-    byTemplate(inputs, organizationId, lookups.reads, { ...services, inBatch: categories, localeFor }, spent),
-    services.processor.share(organizationId),
-    ([index, input, template]) =>
+  const share = services.processor.share(organizationId)
+  const finding = { ...services, inBatch: categories, localeFor }
+  for await (const messages of byTemplate(inputs, organizationId, lookups.reads, finding, spent)) {
+    await inShare(messages, share, ([index, input, template]) =>
       attempt(index, errors, () => {
         const group = prepare(input, template)
         return group instanceof Promise
           ? group.then((written) => keep(index, written), unwritten)
           : keep(index, group)
       }),
-  )
+    )
+  }
   prepared.sort(([one], [other]) => one - other)
   const allowed = await withAllowedSenders(prepared, organizationId, inside, errors, services)
   const verdictOn = await verdictsOn(allowed, organizationId, categories, lookups, services)
@@ -250,13 +251,14 @@ function tooManyNotifications(): NotifierError {
   })
 }
 
-/** Runs `validate` for each item in the share of the batch's organization. */
+/** Runs `validate` for each item in the share of the batch's organization. Waits only for promises. */
 async function inShare<Item>(
-  items: Iterable<Item> | AsyncIterable<Item>,
+  items: Iterable<Item | Promise<Item>>,
   share: RunInSlices,
   validate: (item: Item) => void | Promise<void>,
 ): Promise<void> {
-  for await (const item of items) {
+  for (const next of items) {
+    const item = next instanceof Promise ? await next : next
     const validating = share(once(() => validate(item)))
     if (validating !== undefined) await validating
   }

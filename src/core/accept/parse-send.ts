@@ -1,6 +1,7 @@
 import { assertMessageBounds, type Bounds } from '../input/bounds.ts'
 import { assertKnownFields } from '../input/known-fields.ts'
 import { parseInput, reading } from '../input/parse.ts'
+import { presentFields } from '../input/present-fields.ts'
 import { assertSameOrganization } from '../tenancy/scope.ts'
 import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 
@@ -20,7 +21,7 @@ export function parseSend(
   return reading('notification', () => {
     assertSameOrganization(message, organizationId)
     assertKnownFields(schema, message, strict ? 'all' : 'misplaced')
-    const parsed = parseInput(schema, message, 'notification')
+    const parsed = parseInput(presentFields(schema, message), message, 'notification')
     assertMessageBounds(parsed, bounds)
     return parsed
   })

@@ -25,6 +25,13 @@ export function share(
   turn: number,
   empty: number | null = null,
 ): number[] {
+  const [only] = demands
+  return only !== undefined && demands.length === 1
+    ? [alone(slots, only, empty)]
+    : evenly(slots, demands, used, turn, empty)
+}
+
+function evenly(...[slots, demands, used, turn, empty = null]: Parameters<typeof share>): number[] {
   const given = demands.map(() => 0)
   const lanesOf = lanesByOwner(demands, turn)
   const owners = createLevelQueue<string>()
@@ -45,6 +52,11 @@ export function share(
     if (lanes.size() > 0) owners.put(first.item, first.level + 1)
   }
   return given
+}
+
+function alone(slots: number, { most, used, exempt }: Demand, empty: number | null): number {
+  const permitted = empty === null || exempt === true ? slots : permittedSlots(empty, used)
+  return Math.max(0, Math.min(slots, most, permitted))
 }
 
 /**

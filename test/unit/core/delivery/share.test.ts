@@ -94,3 +94,21 @@ describe('of slots that are given to a lane only while more are left than it has
     )
   })
 })
+
+it('gives one demand alone what it gives it beside one without a demand', () => {
+  const one = fc.record({
+    most: fc.integer({ min: 1, max: 60 }),
+    used: fc.nat(60),
+    exempt: fc.boolean(),
+    owner: fc.constant('a'),
+  })
+  fc.assert(
+    fc.property(one, fc.nat(60), fc.option(fc.nat(20)), (demand, slots, kept) => {
+      const empty = kept === null ? null : slots + kept
+      const beside = { most: 0, used: 1_000, owner: 'a' }
+      expect(share(slots, [demand], new Map(), 0, empty)).toEqual([
+        share(slots, [demand, beside], new Map(), 0, empty)[0],
+      ])
+    }),
+  )
+})
