@@ -154,9 +154,9 @@ export async function validateBatch(
   const allowed = await withAllowedSenders(prepared, organizationId, inside, errors, services)
   const verdictOn = await verdictsOn(allowed, organizationId, categories, lookups, services)
   const notifications: NewNotification[] = []
-  for (const [index, group] of allowed) {
-    attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn))))
-  }
+  await inShare(allowed, services.processor.share(organizationId), ([index, group]) =>
+    attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn)))),
+  )
   return { notifications, errors }
 }
 

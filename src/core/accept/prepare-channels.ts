@@ -2,6 +2,7 @@ import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import { once } from '../loop/steps.ts'
 import type { Category } from '../notification/category.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import { unknownRecipient, usable } from '../people/addressed.ts'
@@ -75,12 +76,18 @@ async function prepareChannels(
   if (person === null) throw unknownRecipient(recipient)
   const { reached, faults } = reachable(kinds, organizationId, recipient, person, services)
   const groups: NewNotification[] = []
+  const inShare = services.processor.share(organizationId)
   for (const kind of kinds) {
-    const own = onChannel(kind, channels, input)
     try {
       const template = templateFor(kind.name)
       const ofOne = category ?? (await categoryOf(template))
-      groups.push(...(await prepareSend(organizationId, own, reached, template, ofOne, services, spent)))
+      const prepared = inShare(
+        once(() => {
+          const own = onChannel(kind, channels, input)
+          return prepareSend(organizationId, own, reached, template, ofOne, services, spent)
+        }),
+      )
+      groups.push(...(prepared instanceof Promise ? await prepared : prepared))
     } catch (error) {
       throw aboutChannel(kind.name, input, error)
     }
@@ -102,10 +109,11 @@ function joined([first, ...others]: readonly NewNotification[], { newGroupId }: 
 
 /** The message as one for a single channel: without what is for others. */
 function onChannel({ name, html }: ChannelKind, channels: readonly string[], input: ParsedSend): SingleSend {
-  const others = channels.filter((other) => other !== name).map((other) => [other, undefined])
-  const template = templateOn(input, name)
-  const own = { ...input, ...Object.fromEntries(others), channel: name, channels: undefined, template }
-  return html === true ? own : { ...own, html: undefined }
+  const own: Record<string, unknown> = { ...input, channel: name, template: templateOn(input, name) }
+  own.channels = undefined
+  for (const other of channels) if (other !== name && Object.hasOwn(own, other)) own[other] = undefined
+  if (html !== true) own.html = undefined
+  return own
 }
 
 interface Reachable {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Asked, GO, type Judge, type JudgeContext, type NamedJudge, type Verdict } from './verdict.ts'
 
 /** Says of each message whether it may go, in order: at the accept, and before each attempt. */
@@ -21,8 +22,10 @@ export function createGate(judges: readonly NamedJudge[]): Gate {
   return async (asked, context) => {
     if (asked.length <= AT_ONCE) return judge(asked, context)
     const verdicts: Verdict[] = []
-    for (let at = 0; at < asked.length; at += AT_ONCE)
+    for (let at = 0; at < asked.length; at += AT_ONCE) {
+      if (at > 0) await nextTurn()
       verdicts.push(...(await judge(asked.slice(at, at + AT_ONCE), context)))
+    }
     return verdicts
   }
 }

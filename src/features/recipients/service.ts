@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalidOption } from '../../core/errors/invalid-option.ts'
 import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
 import { coalesce } from '../../core/loop/coalesce.ts'
@@ -88,6 +89,8 @@ export function createPeople(
       const different = [...new Set(ids)]
       const found = new Map<string, FoundPerson>()
       for (let at = 0; at < different.length; at += MOST_IDS) {
+        // A resolver that answers at once would hold the loop for all of them.
+        if (at > 0) await nextTurn()
         for (const [id, person] of await ask(organizationId, different.slice(at, at + MOST_IDS)))
           found.set(id, person)
       }
