@@ -9,6 +9,7 @@ import { clockStepChecks } from './storage/clock-steps.ts'
 import { commitChecks } from './storage/commits.ts'
 import { contentChecks } from './storage/contents.ts'
 import { countJobsChecks } from './storage/count-jobs.ts'
+import { delayChecks } from './storage/delays.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { dueRecordChecks } from './storage/due-records.ts'
@@ -80,6 +81,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   notificationChecks(check)
   boundedPageChecks(check)
   rescheduleChecks(check)
+  delayChecks(check)
   logChecks(check)
   allOrganizationChecks(check)
   labelChecks(check)

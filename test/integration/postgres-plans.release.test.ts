@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
+import type { DelayedOf } from '../../src/core/ports/storage/notifications.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
@@ -38,6 +39,16 @@ const FILL = `
     SELECT seq, seq, 2, id, '${organizationId}', 'failed', '{"type":"failed","attempt":1}' FROM made;
   INSERT INTO carillon.unmatched_receipts (received_at, hash, provider, message_id, fact)
     SELECT 9000000000000, sha256(id::bytea), 'smtp', id, '{"type":"delivered"}' FROM made`
+
+/** Many wait for their time, and many for others are delayed. */
+const WAIT = `
+  DELETE FROM carillon.jobs;
+  INSERT INTO carillon.jobs
+    (id, place, due_at, state, high, lane, organization, subject, delayed_address, delayed_person)
+  SELECT 2 * seq, 2 * seq, 9000000000000, 1, false, 'email', organization, id,
+    CASE WHEN seq > ${ROWS - NAMED} THEN 'email bob' WHEN seq % 2 = 0 THEN 'email carol' END,
+    CASE WHEN seq > ${ROWS - NAMED} THEN NULL WHEN seq BETWEEN ${ROWS / 2} AND ${ROWS / 2 + 2 * NAMED - 1} AND seq % 2 = 0 THEN 'ada' END
+  FROM carillon.notifications`
 
 interface Plan {
   readonly 'Node Type': string
@@ -131,6 +142,18 @@ describeWithOwnPostgres('a few rows among very many, without statistics', () => 
         expect((await storage.notifications.retry(asked)).retried).toBe(NAMED)
       }
       expect(await metIn(retry)).toBeLessThan(50 * NAMED)
+    })
+
+    it('are judged again without reading what is not delayed, or is for others', async () => {
+      await onPostgres(server.url, (client) => client.query(WAIT))
+      const { judgeAgain } = storage.notifications
+      const few = async (of: DelayedOf): Promise<void> => {
+        expect(await judgeAgain({ organizationId, of, most: NAMED })).toMatchObject({ moved: NAMED })
+      }
+      expect(await metIn(() => few({ by: 'recipient', recipient: 'ada' }))).toBeLessThan(20 * NAMED)
+      expect(await metIn(() => few({ by: 'address', address: 'email bob' }))).toBeLessThan(20 * NAMED)
+      expect(await metIn(() => few({ by: 'all' }))).toBeLessThan(20 * NAMED)
+      await onPostgres(server.url, (client) => client.query('DELETE FROM carillon.jobs'))
     })
 
     it('expire without reading the unmatched reports that stay', async () => {

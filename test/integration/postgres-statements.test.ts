@@ -294,6 +294,16 @@ const CALLS: readonly (readonly [string, Prepare])[] = [
     },
   ],
   [
+    'judgeAgain',
+    async (storage, count) => {
+      const id = await organization(storage)
+      const delayedFor = { address: 'email ada', recipient: null }
+      await accept(storage, notes(count, { dueAt: 9_000_000_000_000, delayedFor }), id)
+      const asked = { organizationId: id, of: { by: 'all' }, most: 1_000 } as const
+      return async () => expect((await storage.notifications.judgeAgain(asked)).moved).toBe(count)
+    },
+  ],
+  [
     'redeliver',
     async (storage, count) => {
       const jobs = await events(storage, count)

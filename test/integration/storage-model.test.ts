@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/core/notification/facts.ts'
 import type { LabelFilter, PartialLabels } from '../../src/core/notification/labels.ts'
-import type { NewNotification } from '../../src/core/notification/notification.ts'
+import type { DelayedFor, NewNotification } from '../../src/core/notification/notification.ts'
 import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
+import type { DelayedOf } from '../../src/core/ports/storage/notifications.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
@@ -38,6 +39,7 @@ type Step =
     }
   | { readonly do: 'cancel'; readonly pick: number }
   | { readonly do: 'reschedule'; readonly pick: number; readonly inMs: number | null }
+  | { readonly do: 'judgeAgain'; readonly of: DelayedOf }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
   | { readonly do: 'disable' | 'enable' | 'redeliver' | 'rotate' }
   | { readonly do: 'advance'; readonly ms: number }
@@ -89,6 +91,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('judgeAgain' as const),
+      of: fc.constantFrom<DelayedOf>(
+        { by: 'all' },
+        { by: 'recipient', recipient: 'r' },
+        { by: 'address', address: 'email a' },
+      ),
+    }),
+  },
+  {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('receipt' as const),
@@ -129,6 +142,12 @@ function remember(world: World, jobs: readonly ClaimedJob[]): unknown {
   return sorted.map(({ jobId, token, ...job }) => job)
 }
 
+/** Whom one of the delayed messages is for. */
+const delayedForOf = (number: number): DelayedFor => ({
+  address: number % 2 === 0 ? 'email a' : 'email b',
+  recipient: number % 3 === 0 ? 'r' : null,
+})
+
 async function take(
   world: World,
   storage: Storage,
@@ -145,7 +164,8 @@ async function take(
       const priority = one.high ? ('high' as const) : ('normal' as const)
       // Some are due later than they say.
       const dueAt = one.inMs === 700 && one.high ? now + 2 * one.inMs : undefined
-      const notification = { ...fresh, ...one.labels, sendAt, dueAt, priority }
+      const delayedFor = dueAt === undefined ? undefined : delayedForOf(world.ids.length)
+      const notification = { ...fresh, ...one.labels, sendAt, dueAt, delayedFor, priority }
       const organizationId = ORGANIZATIONS[one.organization] ?? ''
       return storage.accept([{ organizationId, notifications: [notification] }])
     }
@@ -173,7 +193,10 @@ async function take(
       const { jobId, token } = job
       const outage = one.how === 'outage' ? true : undefined
       const again = one.how === 'retry' || one.how === 'outage'
-      const next = again ? ({ kind: 'retry', delayMs: 500, outage } as const) : ({ kind: 'end' } as const)
+      const delayedFor = one.how === 'retry' && one.pick % 2 === 0 ? delayedForOf(one.pick / 2) : undefined
+      const next = again
+        ? ({ kind: 'retry', delayMs: 500, outage, delayedFor } as const)
+        : ({ kind: 'end' } as const)
       if (job.kind === 'event') {
         const attempt = { attempt: 1, status: 200, response: '', durationMs: 1, succeeded: true }
         const disable = one.how === 'gone' ? ('gone' as const) : undefined
@@ -201,6 +224,8 @@ async function take(
       const sendAt = one.inMs === null ? null : now + one.inMs
       return id === undefined ? null : storage.notifications.reschedule(id, sendAt)
     }
+    case 'judgeAgain':
+      return storage.notifications.judgeAgain({ organizationId: 'org_default', of: one.of, most: 100 })
     case 'receipt': {
       const id = at(world.ids, one.pick)
       if (id === undefined) return null

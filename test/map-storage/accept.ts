@@ -59,8 +59,10 @@ function store(state: State, organization: string, notification: kit.NewNotifica
     ...{ provider: null, provider_message_id: null, error: null, ...kit.labelColumns(notification) },
   }
   state.notifications.set(id, subject)
-  const dueAt = Math.max(created_at, sendAt ?? 0, notification.dueAt ?? 0)
-  createJob(state, { jobId: id, lane, organizationId: organization, high, subject, dueAt })
+  const planned = Math.max(created_at, sendAt ?? 0)
+  const dueAt = Math.max(planned, notification.dueAt ?? 0)
+  const delayedFor = dueAt > planned ? (notification.delayedFor ?? null) : null
+  createJob(state, { jobId: id, lane, organizationId: organization, high, subject, dueAt, delayedFor })
 }
 
 /**
@@ -122,14 +124,14 @@ export function makePending(state: State, subject: DeliveryRow): void {
 /** @param attempts those before a retry */
 export function createJob(state: State, job: NewJob, attempts = 0): void {
   const counts = { attempts, earlierAttempts: attempts, outages: 0, recovered: false, token: 0 }
-  const created = { ...job, ...counts, leaseUntil: null, provider: null }
+  const created = { ...job, ...counts, leaseUntil: null, provider: null, delayedFor: null }
   state.jobs.set(job.jobId, created)
-  makeDue(state, created, job.dueAt)
+  makeDue(state, created, job.dueAt, job.delayedFor)
 }
 
 /** Ends a lease, if there is one. */
-export function makeDue(state: State, job: Job, dueAt: number): void {
-  Object.assign(job, { dueAt, leaseUntil: null, provider: null })
+export function makeDue(state: State, job: Job, dueAt: number, delayedFor: Job['delayedFor'] = null): void {
+  Object.assign(job, { dueAt, leaseUntil: null, provider: null, delayedFor })
   state.enqueue([{ jobId: job.jobId, lane: job.lane, dueInMs: Math.max(0, dueAt - state.now()) }])
 }
 

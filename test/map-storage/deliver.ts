@@ -57,7 +57,7 @@ function choose(state: State, request: kit.ClaimRequest): Job[] {
 
 /** Null: the endpoint takes no deliveries any more. */
 function claimedJob(state: State, job: Job): kit.ClaimedJob | null {
-  const { subject, dueAt, high, leaseUntil, provider, ...common } = job
+  const { subject, dueAt, delayedFor, high, leaseUntil, provider, ...common } = job
   const now = state.now()
   const about = { ...common, waitedMs: Math.max(0, now - dueAt) }
   if (!('shown' in subject))
@@ -140,7 +140,7 @@ export function settle(state: State, settlement: kit.Settlement): kit.SettleAnsw
   else {
     job.recovered &&= next.notSent === true
     if (next.outage === true) job.outages += 1
-    makeDue(state, job, state.now() + next.delayMs)
+    makeDue(state, job, state.now() + next.delayMs, next.delayedFor)
   }
   const event = kind === 'event' ? settleEvent(state, job, settlement) : null
   return { kind: 'settled', events, ...(event === null ? {} : { endpointEvents: [event] }) }

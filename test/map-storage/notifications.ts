@@ -61,6 +61,17 @@ export function createNotifications(state: State): kit.NotificationRepository {
       makeDue(state, job, dueAt)
       return { kind: 'rescheduled' }
     },
+    judgeAgain: async ({ organizationId, of, ...bounds }) => {
+      const { step, next } = stepOf(rowsOf(organizationId), bounds)
+      let moved = 0
+      for (const row of step) {
+        const job = state.jobs.get(row.id)
+        if (job === undefined || !isDelayed(state, row, job, of)) continue
+        makeDue(state, job, Math.max(state.now(), row.send_at ?? 0))
+        moved += 1
+      }
+      return { moved, next }
+    },
     retry: async (request) => {
       const filter = { ...request.filter, status: 'failed' as const }
       const failed = rowsOf(filter.organizationId).filter((row) => kit.matchesFilter(row, filter))
@@ -80,6 +91,14 @@ export function createNotifications(state: State): kit.NotificationRepository {
       return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
     },
   }
+}
+
+function isDelayed(state: State, { category }: NotificationRow, job: Job, of: kit.DelayedOf): boolean {
+  const { leaseUntil, dueAt, delayedFor } = job
+  if (delayedFor === null || leaseUntil !== null || dueAt <= state.now()) return false
+  if (of.by === 'categories') return category !== null && of.categories.includes(category)
+  if (of.by === 'recipient') return delayedFor.recipient === of.recipient
+  return of.by === 'all' || delayedFor.address === of.address
 }
 
 /** A notification whose first attempt has not begun; a text tells why there is none. */

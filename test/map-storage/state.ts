@@ -31,13 +31,16 @@ export type Job = Mutable<Pick<kit.ClaimedJob, Claimed | 'earlierAttempts'>> & {
   readonly high: boolean
   readonly subject: NotificationRow | DeliveryRow
   dueAt: number
+  /** Null: the gate does not delay it. */
+  delayedFor: kit.DelayedFor | null
   /** Null: no lease. */
   leaseUntil: number | null
   /** Of the attempt that began under this lease; empty: its claim began it. Null: none began. */
   provider: string | null
 }
 
-export type NewJob = Pick<Job, 'jobId' | 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'>
+export type NewJob = Pick<Job, 'jobId' | 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'> &
+  Partial<Pick<Job, 'delayedFor'>>
 
 /** What a storage holds; the oldest first. */
 export function createState(clock: { now(): number }) {

@@ -23,6 +23,7 @@ export {
 } from '../../../src/core/notification/labels.ts'
 export { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
 export type {
+  DelayedFor,
   NewNotification,
   Notification,
   NotificationContent,
@@ -86,8 +87,11 @@ export type {
 } from '../../../src/core/ports/storage/logs.ts'
 export type {
   CancelAnswer,
+  DelayedOf,
   Failure,
   FailureSpan,
+  JudgeAgainAnswer,
+  JudgeAgainRequest,
   NotificationFilter,
   NotificationRepository,
   NotificationState,

@@ -14,7 +14,8 @@ const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 A
 
 /** Values: job, state, time. */
 const MOVE_JOB = `
-  UPDATE carillon.jobs SET state = $2::smallint, due_at = $3::bigint, token = NULL, lease_until = NULL
+  UPDATE carillon.jobs
+  SET state = $2::smallint, due_at = $3::bigint, token = NULL, lease_until = NULL, delayed_address = NULL, delayed_person = NULL
   WHERE id = $1::bigint RETURNING id, lane`
 
 const SET_SEND_AT = 'UPDATE carillon.notifications SET send_at = $2::bigint WHERE id = $1'

@@ -12,7 +12,7 @@ const INSERT = `
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[],
     $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-    $28::text[], $29::text[], $30::bigint[])`
+    $28::text[], $29::text[], $30::bigint[], $31::text[], $32::text[])`
 
 const NO_DRAW = [null, null, null, null] as const
 
@@ -48,6 +48,8 @@ export async function insertNotifications(
     ...labelsOf(admitted),
     ...namesOf(admitted),
     unlessEmpty(admitted.map(({ notification }) => whole(notification.dueAt ?? null))),
+    unlessEmpty(admitted.map(({ notification }) => notification.delayedFor?.address ?? null)),
+    unlessEmpty(admitted.map(({ notification }) => notification.delayedFor?.recipient ?? null)),
   ]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
@@ -144,6 +146,8 @@ export function rowOf(
     high: notification.priority === 'high',
     send_at: whole(notification.sendAt),
     due_at: whole(notification.dueAt ?? null),
+    delayed_address: notification.delayedFor?.address ?? null,
+    delayed_person: notification.delayedFor?.recipient ?? null,
     expires_at: whole(notification.expiresAt),
     template_id: template?.id ?? null,
     template_name: template?.name ?? null,

@@ -21,6 +21,7 @@ import { toPage } from '../to-page.ts'
 import { type Change, cancelling, lockUnbegun, rescheduling } from './changes.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import { inOrder } from './in-order.ts'
+import { createJudgeAgain } from './judge-again.ts'
 import { labelConditions, labelIndex } from './labels.ts'
 import { createRetry } from './retry.ts'
 import { ACCEPTED } from './rows.ts'
@@ -105,6 +106,7 @@ export function createNotifications(connection: Connection): NotificationReposit
     },
     cancel: (id, content) => change(id, cancelling(content)),
     reschedule: (id, sendAt) => change(id, rescheduling(sendAt)),
+    judgeAgain: createJudgeAgain(connection),
     retry: createRetry(connection),
   }
 }

@@ -42,9 +42,10 @@ const DUE_AGAIN = `
   UPDATE carillon.jobs AS j
   SET state = CASE WHEN j.recovered AND again.not_sent AND again.state = 0 THEN 3 ELSE again.state END,
     due_at = again.due_at, outages = j.outages + again.outage, recovered = j.recovered AND again.not_sent,
-    token = NULL, lease_until = NULL, provider = NULL
-  FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[], $5::boolean[])
-    AS again (id, state, due_at, outage, not_sent)
+    token = NULL, lease_until = NULL, provider = NULL,
+    delayed_address = again.delayed_address, delayed_person = again.delayed_person
+  FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[], $5::boolean[], $6::text[], $7::text[])
+    AS again (id, state, due_at, outage, not_sent, delayed_address, delayed_person)
   WHERE j.id = again.id RETURNING j.id, j.lane`
 
 const READY = 0
@@ -269,6 +270,8 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
     again.map(({ delayMs }) => (delayMs <= 0 ? tx.now : Math.ceil(tx.now + delayMs))),
     again.map(({ outage }) => (outage === true ? 1 : 0)),
     again.map(({ notSent }) => notSent === true),
+    again.map(({ delayedFor }) => delayedFor?.address ?? null),
+    again.map(({ delayedFor }) => delayedFor?.recipient ?? null),
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)

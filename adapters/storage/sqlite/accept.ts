@@ -10,7 +10,7 @@ import { labelColumns } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
-import { notificationJob, READY, WAITING } from './jobs.ts'
+import { notificationJob, READY, SET_DELAYED, WAITING } from './jobs.ts'
 import { tableOf } from './record-tables.ts'
 import type { SqliteRecords } from './records.ts'
 
@@ -83,6 +83,7 @@ export function createAccept(
   const insertNamedUpload = connection.statement(INSERT_NAMED_UPLOAD)
   const selectUpload = connection.statement<{ found: 1 }>(SELECT_UPLOAD)
   const insertJob = connection.statement(INSERT_JOB)
+  const setDelayed = connection.statement(SET_DELAYED)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
   const addUsed = connection.statement(ADD_USED)
@@ -109,17 +110,24 @@ export function createAccept(
   }
 
   function storeOne(organizationId: string, notification: NewNotification, now: number): void {
-    const { lane, priority, resendOf, trace, uploads } = notification
+    const { resendOf, trace, uploads } = notification
     const { content, attachments } = storedContent(notification.content)
     const seq = insert(organizationId, notification, content, now)
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
     if (uploads !== undefined) name(seq, uploads)
+    storeJob(organizationId, notification, notificationJob(seq), now)
+  }
+
+  function storeJob(organizationId: string, notification: NewNotification, job: number, now: number): void {
+    const { lane, priority, delayedFor } = notification
     const high = priority === 'high' ? 1 : 0
-    const dueAt = Math.max(now, notification.sendAt ?? 0, notification.dueAt ?? 0)
-    const job = notificationJob(seq)
+    const planned = Math.max(now, notification.sendAt ?? 0)
+    const dueAt = Math.max(planned, notification.dueAt ?? 0)
     insertJob().run(job, organizationId, lane, high, dueAt > now ? WAITING : READY, dueAt)
+    if (delayedFor !== undefined && dueAt > planned)
+      setDelayed().run(delayedFor.address, delayedFor.recipient, job)
   }
 
   function namesUnknown({ organizationId, notifications }: Requested): boolean {

@@ -13,8 +13,10 @@ export const SELECT_STATE: string = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS
 /** Attempts of this round, without those before a retry. */
 const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
 
-const MOVE_JOB =
-  'UPDATE carillon_jobs SET state = ?, due_at = ?, token = NULL, lease_until = NULL WHERE id = ?'
+const MOVE_JOB = `
+  UPDATE carillon_jobs
+  SET state = ?, due_at = ?, token = NULL, lease_until = NULL, delayed_address = NULL, delayed_person = NULL
+  WHERE id = ?`
 
 const SET_SEND_AT = 'UPDATE carillon_notifications SET send_at = ? WHERE seq = ?'
 

@@ -2,6 +2,9 @@
 export const READY = 0
 export const WAITING = 1
 
+/** Marks a job that the gate delays. Separate, so that others bind nothing for it. */
+export const SET_DELAYED = 'UPDATE carillon_jobs SET delayed_address = ?, delayed_person = ? WHERE id = ?'
+
 /** The id of a notification's job. */
 export function notificationJob(seq: number): number {
   return 2 * seq

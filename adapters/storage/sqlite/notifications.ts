@@ -23,6 +23,7 @@ import {
   type NotificationRow,
   WITH_NEWEST_EVENT,
 } from './facts.ts'
+import { createJudgeAgain } from './judge-again.ts'
 import { createRetry } from './retry.ts'
 import { type Condition, labelConditions, type WalkedIndex, walkedIndex, whereOf } from './walk.ts'
 
@@ -57,6 +58,7 @@ export function createNotifications(
   >(SELECT_STATES)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
+  const judgeAgain = createJudgeAgain(connection)
   const retry = createRetry(connection, parts)
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
@@ -119,6 +121,7 @@ export function createNotifications(
     async reschedule(id, sendAt) {
       return connection.durably(() => changes.reschedule(id, sendAt))
     },
+    judgeAgain,
     async retry(request) {
       return retry(request)
     },

@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS, type NotificationRow, WITH_NEWEST_EVENT } from './facts.ts'
-import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
+import { isEventJob, READY, SET_DELAYED, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
 import { createSetContent } from './set-content.ts'
 
@@ -34,14 +34,15 @@ const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 /** A settled job no longer must run alone. */
 const DUE_AGAIN = `
   UPDATE carillon_jobs
-  SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
+  SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL,
+    delayed_address = NULL, delayed_person = NULL
   WHERE id = ?`
 
 /** Exception: a recovered job that never reached a provider keeps state 3 if it is due at once. */
 const DUE_AGAIN_UNASKED = `
   UPDATE carillon_jobs
   SET state = coalesce(nullif(?, 0), 3 * recovered), due_at = ?, outages = outages + ?,
-    token = NULL, lease_until = NULL, provider = NULL
+    token = NULL, lease_until = NULL, provider = NULL, delayed_address = NULL, delayed_person = NULL
   WHERE id = ?`
 
 interface HealthRow {
@@ -78,6 +79,7 @@ export function createSettle(
   const updateHealth = connection.statement(UPDATE_HEALTH)
   const setContent = createSetContent(connection)
   const deleteJob = connection.statement(DELETE_JOB)
+  const setDelayed = connection.statement(SET_DELAYED)
   const dueAgain = connection.statement(DUE_AGAIN)
   const dueAgainNotSent = connection.statement(DUE_AGAIN_UNASKED)
 
@@ -90,6 +92,8 @@ export function createSettle(
     const again = next.notSent === true ? dueAgainNotSent() : dueAgain()
     if (next.delayMs <= 0) again.run(READY, now, outage, job)
     else again.run(WAITING, Math.ceil(now + next.delayMs), outage, job)
+    const { delayedFor } = next
+    if (delayedFor !== undefined) setDelayed().run(delayedFor.address, delayedFor.recipient, job)
   }
 
   function settleNotification(

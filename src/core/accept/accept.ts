@@ -198,8 +198,11 @@ export function createAccept(
     const category = named instanceof Promise ? await named : named
     const now = services.clock.now()
     const askedOf = (one: NewNotification) => askedAbout(organizationId, kindOf(one), one, category, now)
-    if (others.length === 0) return applyVerdicts(group, [await lookups.verdict(askedOf(first))])
-    return applyVerdicts(group, await Promise.all(group.map((one) => lookups.verdict(askedOf(one)))))
+    const verdicts =
+      others.length === 0
+        ? [await lookups.verdict(askedOf(first))]
+        : await Promise.all(group.map((one) => lookups.verdict(askedOf(one))))
+    return applyVerdicts(group, verdicts, services.registry.kinds)
   }
 
   /**

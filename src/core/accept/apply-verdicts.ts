@@ -1,4 +1,6 @@
+import { addressHash, addressName } from '../channels/address-hash.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
+import type { Kinds } from '../channels/kinds.ts'
 import type { Asked, Verdict } from '../gate/verdict.ts'
 import { bytesOf } from '../input/bounds.ts'
 import type { Category } from '../notification/category.ts'
@@ -31,18 +33,32 @@ export function askedAbout(
  * that must wait has its first attempt then. One address that is not refused suffices: attempts to the others fail.
  *
  * @param verdicts in order; undefined: it has no address, and will be skipped
+ * @param kinds those of their channels
  * @throws NotifierError `blocked_recipient`, `unsubscribed`, or the code of a plug-in, if all addresses are refused
  */
-export function applyVerdicts(group: Group, verdicts: readonly (Verdict | undefined)[]): Group {
+export function applyVerdicts(
+  group: Group,
+  verdicts: readonly (Verdict | undefined)[],
+  kinds: Pick<Kinds, 'of'>,
+): Group {
   const [first] = verdicts
   if (first?.kind === 'refuse' && verdicts.every((verdict) => verdict?.kind === 'refuse')) throw first.error
   const [one, ...others] = group
-  return [applyVerdict(one, first), ...others.map((other, at) => applyVerdict(other, verdicts[at + 1]))]
+  return [
+    applyVerdict(one, first, kinds),
+    ...others.map((other, at) => applyVerdict(other, verdicts[at + 1], kinds)),
+  ]
 }
 
-function applyVerdict(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
+function applyVerdict(
+  notification: NewNotification,
+  verdict: Verdict | undefined,
+  kinds: Pick<Kinds, 'of'>,
+): NewNotification {
   if (verdict?.kind === 'skip') return skipped(notification, verdict)
-  return verdict?.kind === 'wait' ? delayed(notification, verdict) : notification
+  return verdict?.kind === 'wait'
+    ? delayed(notification, verdict, kinds.of(notification.channel))
+    : notification
 }
 
 function skipped(notification: NewNotification, { decidedBy, message }: Skip): NewNotification {
@@ -55,13 +71,14 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
 }
 
 /** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */
-function delayed(notification: NewNotification, wait: Wait): NewNotification {
-  const { content, sendAt, expiresAt } = notification
+function delayed(notification: NewNotification, wait: Wait, kind: ChannelKind): NewNotification {
+  const { content, channel, to, recipient = null, sendAt, expiresAt } = notification
   const { reason } = wait
   const until = Math.ceil(wait.until)
   if (until <= (sendAt ?? 0)) return notification
   const dueAt = Math.min(until, expiresAt ?? until)
-  return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt }
+  const delayedFor = { address: addressName(channel, addressHash(kind, to)), recipient }
+  return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt, delayedFor }
 }
 
 /** Why a notification that verdicts were applied to waits. Null: it does not, or for its own time only. */

@@ -155,7 +155,9 @@ export async function validateBatch(
   const verdictOn = await verdictsOn(allowed, organizationId, categories, lookups, services)
   const notifications: NewNotification[] = []
   await inShare(allowed, services.processor.share(organizationId), ([index, group]) =>
-    attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn)))),
+    attempt(index, errors, () => {
+      notifications.push(...applyVerdicts(group, group.map(verdictOn), services.registry.kinds))
+    }),
   )
   return { notifications, errors }
 }

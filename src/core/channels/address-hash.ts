@@ -10,6 +10,11 @@ export function addressHash(kind: ChannelKind, to: string): string {
   return digest(suppressedAddress(kind, to))
 }
 
+/** Names an address with its channel: what `judgeAgain` finds delayed messages by. @param address an {@link addressHash} */
+export function addressName(channel: string, address: string): string {
+  return `${channel} ${address}`
+}
+
 export function digest(text: string): string {
   return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url')
 }

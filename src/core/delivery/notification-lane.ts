@@ -1,3 +1,4 @@
+import { addressHash, addressName } from '../channels/address-hash.ts'
 import type { ProviderChecks } from '../channels/provider-checks.ts'
 import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
@@ -170,7 +171,7 @@ export function createNotificationLane(
     const judged = await judgedNow(job)
     if (judged === null) return waitFor({ message: UNJUDGED, delayMs: await delivery.laterDelay(job) })
     const { verdict } = judged
-    if (verdict.kind === 'wait' && verdict.until > clock.now()) return delayed(job, verdict)
+    if (verdict.kind === 'wait' && verdict.until > clock.now()) return delayed(job, verdict, state)
     const share = processor.share(job.organizationId)
     const composed = await compose(job, judged, state, share, stop)
     if (composed === null) {
@@ -396,11 +397,16 @@ export function createNotificationLane(
   }
 
   /** Costs no attempt. It ends when it expires. */
-  function delayed({ notification: { expiresInMs } }: NotificationJob, { until, reason }: Wait): Ending {
+  function delayed(
+    { notification: { expiresInMs, to, recipient } }: NotificationJob,
+    { until, reason }: Wait,
+    { provider: { kind } }: ProviderState,
+  ): Ending {
     const waitMs = Math.max(until - clock.now(), SHORTEST_WAIT_MS)
     const delayMs = Math.min(waitMs, expiresInMs ?? Number.POSITIVE_INFINITY)
     const facts = waitMs < LEAST_TOLD_MS ? [] : [{ type: 'delayed', message: reason } as const]
-    return { facts, next: { kind: 'retry', delayMs, notSent: true } }
+    const delayedFor = { address: addressName(kind.name, addressHash(kind, to)), recipient }
+    return { facts, next: { kind: 'retry', delayMs, notSent: true, delayedFor } }
   }
 
   /** Null: a plug-in failed to judge it, as was reported. Rejects if the storage is away. */

@@ -83,6 +83,14 @@ export interface Wait {
   readonly reason: string
 }
 
+/** Whom a delayed message is for, so that it is found when their wishes change. */
+export interface DelayedFor {
+  /** Names the address on its channel, the same for all its spellings. 1 to 250 characters. */
+  readonly address: string
+  /** The application's id of the person. Null: unknown. */
+  readonly recipient: string | null
+}
+
 interface Sensitivity {
   /** The content is never shown, and is removed when the delivery has ended. */
   readonly sensitive?: true
@@ -170,6 +178,8 @@ export interface NewNotification extends PartialLabels {
   readonly expiresAt: number | null
   /** Earliest time of the first attempt, if it is later than {@link sendAt}. The status does not depend on it. */
   readonly dueAt?: number | undefined
+  /** The gate delays it until {@link dueAt}, and `judgeAgain` finds it by this. Absent: it does not. */
+  readonly delayedFor?: DelayedFor | undefined
   /** Id of the notification that this one resends. */
   readonly resendOf?: string | undefined
   /**

@@ -128,6 +128,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
       timeline: {},
       cancel: {},
       reschedule: {},
+      judgeAgain: {},
       retry: {},
     },
     logs: { list: {}, count: {} },

@@ -109,6 +109,26 @@ export function enqueueChecks(check: Check): void {
     },
   )
 
+  checkEnqueued('a delayed job that is judged again is announced for its new time', async ({ storage }) => {
+    const hour = 3_600_000
+    const now = await timeOf(storage)
+    const told = await listen(storage)
+    const delayed = { dueAt: now + 6 * hour, delayedFor: { address: 'email ada', recipient: null } }
+    await accept(storage, [note(delayed), note({ ...delayed, sendAt: now + 2 * hour })])
+    const [one, other] = await told()
+    const organizationId = DEFAULT_ORGANIZATION
+    await storage.notifications.judgeAgain({ organizationId, of: { by: 'all' }, most: 10 })
+    const refs = await told()
+    assert.deepEqual(
+      refs.map(({ jobId, lane }) => [jobId, lane]),
+      [one, other].map((ref) => [ref?.jobId, LANE]),
+    )
+    const [soon, later] = refs.map(({ dueInMs }) => dueInMs)
+    assert.equal(soon, 0)
+    assert.ok(later !== undefined && later > hour && later <= 2 * hour, `${later}`)
+    assert.equal((await storage.claim({ ids: [one?.jobId ?? ''], leaseMs: LEASE_MS })).jobs.length, 1)
+  })
+
   checkEnqueued(
     'deliveries that follow from an event are announced, of the disabled none',
     async ({ storage }) => {

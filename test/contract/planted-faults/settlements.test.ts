@@ -30,6 +30,15 @@ const rescheduling =
     notifications: { ...good.notifications, reschedule: wrong(good.notifications.reschedule, state) },
   })
 
+type JudgeAgain = NotificationRepository['judgeAgain']
+
+const judgingAgain =
+  (wrong: (judgeAgain: JudgeAgain, state: State) => JudgeAgain): Fault =>
+  (good, state) => ({
+    ...good,
+    notifications: { ...good.notifications, judgeAgain: wrong(good.notifications.judgeAgain, state) },
+  })
+
 eachIsFound({
   'a stale token settles a job': [
     'a stale token starts nothing',
@@ -140,6 +149,49 @@ eachIsFound({
           return answer.kind === 'ended' ? { kind: 'cancelled', events: [] } : answer
         },
       },
+    }),
+  ],
+  'what is judged again is due before its own time': [
+    'what is judged again waits for its own time',
+    judgingAgain((judgeAgain, state) => async (request) => {
+      const delayed = [...state.jobs.values()].filter(({ delayedFor }) => delayedFor !== null)
+      const answer = await judgeAgain(request)
+      for (const job of delayed) makeDue(state, job, state.now())
+      return answer
+    }),
+  ],
+  'what waits for another attempt is judged again, too': [
+    'what is not delayed is not judged again',
+    judgingAgain((judgeAgain, state) => (request) => {
+      for (const job of state.jobs.values()) job.delayedFor ??= { address: 'email ada', recipient: null }
+      return judgeAgain(request)
+    }),
+  ],
+  'a delay outlives the attempt after it': [
+    'a delay ends with its time',
+    settling((settle, all, state) => {
+      const before = all.map(({ jobId }) => state.jobs.get(jobId)?.delayedFor ?? null)
+      return settle(all).finally(() => {
+        for (const [at, { jobId }] of all.entries())
+          Object.assign(state.jobs.get(jobId) ?? {}, { delayedFor: before[at] })
+      })
+    }),
+  ],
+  'a settlement forgets whom it delays': [
+    'what was delayed before an attempt is judged again',
+    changing(({ ...one }) =>
+      one.next.kind === 'end' ? one : { ...one, next: { ...one.next, delayedFor: undefined } },
+    ),
+  ],
+  'of two calls in a race both move a message': [
+    'each delayed message is judged again once',
+    judgingAgain((_, state) => async ({ organizationId }) => {
+      const jobs = [...state.jobs.values()].filter(
+        (job) => job.delayedFor !== null && job.organizationId === organizationId,
+      )
+      await pause()
+      for (const job of jobs) makeDue(state, job, state.now())
+      return { moved: jobs.length, next: null }
     }),
   ],
   'a reschedule leaves the job at its old time': [

@@ -92,7 +92,9 @@ CREATE TABLE carillon_jobs (
   recovered INTEGER NOT NULL DEFAULT 0,
   token INTEGER,
   lease_until INTEGER,
-  provider TEXT -- of the attempt started under this lease
+  provider TEXT, -- of the attempt started under this lease
+  delayed_address TEXT, -- of one that the gate delays, while it waits; else null
+  delayed_person TEXT -- the same; null: unknown
 ) STRICT;
 CREATE INDEX carillon_jobs_ready ON carillon_jobs (lane, high, organization) WHERE state = 0;
 CREATE INDEX carillon_jobs_waiting ON carillon_jobs (due_at) WHERE state = 1;
@@ -103,6 +105,14 @@ CREATE INDEX carillon_jobs_waiting_events ON carillon_jobs (lane) WHERE state = 
 -- Only scheduled sends and retries enter it.
 CREATE INDEX carillon_jobs_waiting_of_organization ON carillon_jobs (organization, due_at)
   WHERE state = 1 AND id % 2 = 0;
+
+-- Only delayed ones enter these.
+CREATE INDEX carillon_jobs_delayed ON carillon_jobs (organization, id)
+  WHERE state = 1 AND delayed_address IS NOT NULL;
+CREATE INDEX carillon_jobs_delayed_to ON carillon_jobs (organization, delayed_address, id)
+  WHERE state = 1 AND delayed_address IS NOT NULL;
+CREATE INDEX carillon_jobs_delayed_for ON carillon_jobs (organization, delayed_person, id)
+  WHERE state = 1 AND delayed_person IS NOT NULL;
 
 CREATE TABLE carillon_fencing (
   only INTEGER PRIMARY KEY CHECK (only = 1),

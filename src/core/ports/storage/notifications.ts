@@ -45,6 +45,15 @@ export interface NotificationRepository {
    */
   reschedule(id: string, sendAt: number | null): Promise<RescheduleAnswer>
   /**
+   * Makes delayed notifications of an organization due now, or at their `sendAt` if that is later, so that the gate judges
+   * them again: those that wait with a `delayedFor`, oldest first. One step, one commit. Refs are enqueued for the new
+   * times; no fact is recorded. A job that is leased, or locked by another transaction, stays as it is. So does one that
+   * is due earlier.
+   *
+   * The cost does not depend on what is not delayed, and nothing that is not delayed costs more.
+   */
+  judgeAgain(request: JudgeAgainRequest): Promise<JudgeAgainAnswer>
+  /**
    * Retries dead letters, oldest first: one step, one commit. A dead letter is a notification with the status `failed`
    * and without a job. Each gets the fact `retried`, which opens a new round of its fold, and a job in its channel's
    * lane with the full number of attempts. Attempt numbers continue (`earlierAttempts`).
@@ -74,6 +83,30 @@ export interface NotificationFilter extends LabelFilter {
   readonly provider?: string | undefined
   /** Only these, at most 1,000. Ignores unknown ids and ids of other organizations. */
   readonly ids?: readonly string[] | undefined
+}
+
+/** One step of {@link NotificationRepository.judgeAgain}. */
+export interface JudgeAgainRequest {
+  readonly organizationId: string
+  readonly of: DelayedOf
+  /** Maximum number of notifications to examine, 1 to 1,000: keeps the step short. */
+  readonly most: number
+  /** `next` of the previous step. Absent: start with the oldest. */
+  readonly after?: string | undefined
+}
+
+/** Whose messages: of all people, of a recipient, of an address as `DelayedFor` names it, or in categories by their ids. */
+export type DelayedOf =
+  | { readonly by: 'all' }
+  | { readonly by: 'recipient'; readonly recipient: string }
+  | { readonly by: 'address'; readonly address: string }
+  | { readonly by: 'categories'; readonly categories: readonly string[] }
+
+export interface JudgeAgainAnswer {
+  /** Number of notifications with a new time. */
+  readonly moved: number
+  /** `after` of the next step. Null: all were examined. */
+  readonly next: string | null
 }
 
 export type FailureSpan = Pick<NotificationFilter, 'organizationId' | 'from' | 'until'>

@@ -2,7 +2,7 @@ import type { EndpointEvent } from '../../delivery/endpoint-health.ts'
 import type { NotifierError } from '../../errors/notifier-error.ts'
 import type { NotificationEvent } from '../../notification/event-payload.ts'
 import type { Fact } from '../../notification/facts.ts'
-import type { NotificationContent } from '../../notification/notification.ts'
+import type { DelayedFor, NotificationContent } from '../../notification/notification.ts'
 import type { OwnProviderEvent } from '../../notification/provider-event.ts'
 import type { LeaseRef } from './claim.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
@@ -14,13 +14,14 @@ export type Settlement = LeaseRef & {
     /**
      * Due again after `delayMs` of the storage's clock. `outage`: the provider was at fault, and the job counts it in
      * `ClaimedJob.outages`. `notSent`: no provider was called, so that a recovered job stays recovered and can be
-     * claimed by `{ recovered }` only.
+     * claimed by `{ recovered }` only. `delayedFor`: the gate delays it, and `judgeAgain` finds it by this.
      */
     | {
         readonly kind: 'retry'
         readonly delayMs: number
         readonly outage?: true | undefined
         readonly notSent?: true | undefined
+        readonly delayedFor?: DelayedFor | undefined
       }
 } & (
     | {

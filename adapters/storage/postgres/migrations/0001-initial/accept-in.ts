@@ -116,9 +116,11 @@ BEGIN
     SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM ROWS FROM (
       json_to_recordset(v_notifications) AS (id text, channel text, lane text, recipient text, high boolean,
         send_at bigint, due_at bigint, expires_at bigint, template_id text, template_name text, resend_of text,
-        trace text, person text, category text, group_id text, metadata text, content text, attachments text)
+        trace text, person text, category text, group_id text, metadata text, content text, attachments text,
+        delayed_address text, delayed_person text)
     ) WITH ORDINALITY AS g (id, channel, lane, recipient, high, send_at, due_at, expires_at, template_id,
-      template_name, resend_of, trace, person, category, group_id, metadata, content, attachments, number)
+      template_name, resend_of, trace, person, category, group_id, metadata, content, attachments,
+      delayed_address, delayed_person, number)
     ORDER BY g.number LIMIT v_admitted),
   stored AS (
     INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
@@ -126,9 +128,12 @@ BEGIN
     SELECT seq, v_now, id, v_organization, channel, lane, recipient, high, send_at,
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
     FROM given)
-  INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+  INSERT INTO carillon.jobs
+    (id, place, due_at, state, high, lane, organization, subject, delayed_address, delayed_person)
   SELECT 2 * seq, 2 * seq, greatest(v_now, send_at, due_at),
-    CASE WHEN greatest(send_at, due_at) > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id
+    CASE WHEN greatest(send_at, due_at) > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id,
+    CASE WHEN due_at > greatest(v_now, send_at) THEN delayed_address END,
+    CASE WHEN due_at > greatest(v_now, send_at) THEN delayed_person END
   FROM given;
   IF json_typeof(v_request -> 'pairs') = 'array' THEN
     -- Finds nothing of those that the quota refused.

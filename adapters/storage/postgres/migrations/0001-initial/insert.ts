@@ -54,7 +54,7 @@ CREATE FUNCTION carillon.insert_1(
   p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
   p_persons text[], p_categories text[], p_group_ids text[], p_metadata text[],
   p_pair_ids text[], p_pair_names text[], p_pair_values text[], p_naming_ids text[], p_named_uploads text[],
-  p_due_ats bigint[],
+  p_due_ats bigint[], p_delayed_addresses text[], p_delayed_persons text[],
   OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET jit = off SET plan_cache_mode = force_generic_plan
@@ -77,14 +77,15 @@ BEGIN
       coalesce(g.organization, p_organizations[1]) AS organization, coalesce(g.channel, p_channels[1]) AS channel,
       coalesce(g.lane, p_lanes[1]) AS lane, g.recipient, coalesce(g.high, p_highs[1]) AS high, g.send_at, g.due_at,
       g.expires_at, g.template_id, g.template_name, g.resend_of, g.trace, g.person, g.category, g.group_id, g.metadata, g.content,
-      g.attachments
+      g.attachments, g.delayed_address, g.delayed_person
     FROM (SELECT unnest(p_ids) AS id, unnest(p_organizations) AS organization, unnest(p_channels) AS channel,
       unnest(p_lanes) AS lane, unnest(p_recipients) AS recipient, unnest(p_highs) AS high, unnest(p_send_ats) AS send_at,
       unnest(p_expire_ats) AS expires_at, unnest(p_template_ids) AS template_id, unnest(p_template_names) AS template_name,
       unnest(p_resend_ofs) AS resend_of, unnest(p_traces) AS trace, unnest(p_persons) AS person,
       unnest(p_categories) AS category, unnest(p_group_ids) AS group_id, unnest(p_metadata) AS metadata,
       unnest(p_contents) AS content,
-      unnest(p_attachments) AS attachments, unnest(p_due_ats) AS due_at) AS g),
+      unnest(p_attachments) AS attachments, unnest(p_due_ats) AS due_at,
+      unnest(p_delayed_addresses) AS delayed_address, unnest(p_delayed_persons) AS delayed_person) AS g),
   stored AS (
     INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments)
@@ -92,9 +93,12 @@ BEGIN
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
     FROM given),
   queued AS (
-    INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+    INSERT INTO carillon.jobs
+      (id, place, due_at, state, high, lane, organization, subject, delayed_address, delayed_person)
     SELECT 2 * seq, 2 * seq, greatest(o_now, send_at, due_at),
-      CASE WHEN greatest(send_at, due_at) > o_now THEN 1 ELSE 0 END, high, lane, organization, id
+      CASE WHEN greatest(send_at, due_at) > o_now THEN 1 ELSE 0 END, high, lane, organization, id,
+      CASE WHEN due_at > greatest(o_now, send_at) THEN delayed_address END,
+      CASE WHEN due_at > greatest(o_now, send_at) THEN delayed_person END
     FROM given)
   SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
   IF p_pair_ids IS NOT NULL THEN

@@ -150,7 +150,9 @@ CREATE TABLE carillon.jobs (
   lane text COLLATE "C" NOT NULL, -- for an event: its endpoint
   organization text COLLATE "C" NOT NULL,
   subject text COLLATE "C" NOT NULL, -- id of the notification or event
-  provider text -- of the attempt started under this lease
+  provider text, -- of the attempt started under this lease
+  delayed_address text COLLATE "C", -- of one that the gate delays, while it waits; else null
+  delayed_person text COLLATE "C" -- the same; null: unknown
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
 CREATE INDEX jobs_ready ON carillon.jobs (lane, high, organization, place) WHERE state = 0;
@@ -159,6 +161,13 @@ CREATE INDEX jobs_leased ON carillon.jobs (lease_until) WHERE state = 2;
 CREATE INDEX jobs_recovered ON carillon.jobs (lane, place) WHERE state = 3;
 -- Only scheduled sends and retries enter it.
 CREATE INDEX jobs_waiting_of_organization ON carillon.jobs (organization, due_at) WHERE state = 1 AND id % 2 = 0;
+-- Only delayed ones enter these. The condition of the first keeps plans for one address or person from walking it.
+CREATE INDEX jobs_delayed ON carillon.jobs (organization, place)
+  WHERE state = 1 AND length(delayed_address) > 0;
+CREATE INDEX jobs_delayed_to ON carillon.jobs (organization, delayed_address, place)
+  WHERE state = 1 AND delayed_address IS NOT NULL;
+CREATE INDEX jobs_delayed_for ON carillon.jobs (organization, delayed_person, place)
+  WHERE state = 1 AND delayed_person IS NOT NULL;
 
 CREATE TABLE carillon.receipts (
   hash bytea PRIMARY KEY,
