@@ -1,16 +1,17 @@
 import type { Logs } from './core/notification/api.ts'
 import type { DeadLetters } from './features/failures/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
+import type { EventListening, Webhooks } from './features/webhook-events/api.ts'
 import type { NotificationsApi } from './tenant.ts'
 
 /**
  * What operators see of all organizations, from {@link MultiTenantNotifier.allOrganizations}: the methods of an
- * organization that only read. Each item names its `organizationId`; {@link MultiTenantNotifier.organization} changes it.
+ * organization that only read, endpoints of operators, and listeners. Each item names its `organizationId`; {@link MultiTenantNotifier.organization} changes it.
  *
  * Lists have the order of the ids, newest first: `from` and `until` compare the time that an id begins with. A cursor
  * belongs to lists of all organizations, or to those of one. The filter `template` takes ids, and names of templates in code.
  */
-export interface AllOrganizations {
+export interface AllOrganizations extends EventListening {
   readonly notifications: Pick<NotificationsApi, 'list'>
   /** Notifications that failed: after their last attempt, or for a permanent reason. */
   readonly deadLetters: Pick<DeadLetters, 'list' | 'groups'>
@@ -18,4 +19,6 @@ export interface AllOrganizations {
   readonly logs: Logs
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
+  /** Endpoints of operators, which get the events of every organization. Organizations do not see them. */
+  readonly webhooks: Webhooks
 }

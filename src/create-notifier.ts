@@ -14,6 +14,7 @@ import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channe
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
 import { createEngine, type Engine } from './core/delivery/engine.ts'
+import type { Listeners } from './core/delivery/listeners.ts'
 import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
 import { createExplain } from './core/explain/explain.ts'
@@ -21,7 +22,7 @@ import { createFeatures, joined } from './core/feature.ts'
 import { createGate } from './core/gate/gate.ts'
 import { judgeByRegions } from './core/gate/regions.ts'
 import { underMaintenance } from './core/lifecycle/calls.ts'
-import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
+import { createLifecycle, type Lifecycle, type Stage, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
 import { VERSION } from './core/lifecycle/version.ts'
 import { createLimits } from './core/limits/limits.ts'
@@ -64,6 +65,8 @@ import { lintInputOf } from './features/lint/input.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
+import type { EventListening } from './features/webhook-events/api.ts'
+import { createEventListeners } from './features/webhook-events/listening.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
   type MultiTenantOptions,
@@ -142,15 +145,22 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     providers: () => engine.providers(),
     maintained: () => lifecycle.maintained(),
   })
-  const engine: Engine = createDelivery(core, options)
+  const listeners = createEventListeners()
+  const engine: Engine = createDelivery(core, options, listeners.registered)
   const source = createMetricsSource(core.storage, engine.providers, core.clock)
   const accept = createAccepting(core, engine)
-  const lifecycle: Lifecycle = createRun(core, engine, source, accept)
+  const lifecycle: Lifecycle = createRun(core, engine, source, accept, {
+    name: 'listeners',
+    open: () => listening.open(),
+    close: () => listening.close(),
+  })
   const { guard, refusal, maintained: _, ...run } = lifecycle
   const useCases = guard(createUseCases(core, accept, engine.providers), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
   const { tenants, organizations, apiKeys, operatorKeys } = useCases
+  const { webhooks } = tenants
+  const listening = listeners.api({ endpoints: core.storage.webhookEndpoints, webhooks, wake: engine.wake })
   const added = guard(core.pluggedIn.api as { readonly tenants?: PerTenant<object> }).tenants ?? {}
   const shared = {
     organizations,
@@ -175,7 +185,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       assertOrganizationId(id)
       return tenant(id)
     },
-    allOrganizations: allOrganizations(tenants),
+    allOrganizations: allOrganizations(tenants, listening),
   }
   for (const { name } of options.plugins) {
     if (name in whole || name in tenants) throw wrong(name, 'needs another name: a notifier has this member')
@@ -188,20 +198,25 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   return notifier
 }
 
-/** Those methods of an organization that also read all of them together. */
-function allOrganizations({
-  notifications,
-  deadLetters,
-  logs,
-  statistics,
-}: PerTenant<AllOrganizations>): AllOrganizations {
-  const read: PerTenant<AllOrganizations> = {
+/** Those methods of an organization that also work for all of them together. */
+function allOrganizations(
+  {
+    notifications,
+    deadLetters,
+    logs,
+    statistics,
+    webhooks,
+  }: PerTenant<Omit<AllOrganizations, keyof EventListening>>,
+  { listen, forget }: EventListening,
+): AllOrganizations {
+  const shared: PerTenant<Omit<AllOrganizations, keyof EventListening>> = {
     notifications: { list: notifications.list },
     deadLetters: { list: deadLetters.list, groups: deadLetters.groups },
     logs: { list: logs.list },
     statistics: { get: statistics.get },
+    webhooks,
   }
-  return binding(read)(ALL_ORGANIZATIONS)
+  return { ...binding(shared)(ALL_ORGANIZATIONS), listen, forget }
 }
 
 /** Reports what happens in this process to metrics, telemetry, listeners, the log and waiting callers. */
@@ -340,7 +355,7 @@ function createCore(
   }
 }
 
-function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
+function createDelivery(core: Core, { limiter }: ResolvedOptions, eventListeners: Listeners): Engine {
   const { people, storage, features } = core
   return createEngine({
     ...core,
@@ -348,13 +363,20 @@ function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
     limiter,
     findAddress: createFindAddress(people, storage, core),
     uploads: features.uploads,
+    eventListeners,
     tracker: features.tracker,
     random: Math.random,
   })
 }
 
 /** Opens, runs and closes the parts. */
-function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: SendsWithRecords): Lifecycle {
+function createRun(
+  core: Core,
+  engine: Engine,
+  source: TelemetrySource,
+  accept: SendsWithRecords,
+  listeners: Stage,
+): Lifecycle {
   const { clock, logger, telemetry, storage, registry, limiter, secrets, waits, observer, onError } = core
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
@@ -383,6 +405,7 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: 
       { name: 'storage', open: startStorage, close: storage.stop },
       { name: 'queue', open: engine.open, close: engine.close },
       { name: 'secrets', open: secrets.open },
+      listeners,
     ],
     deliver() {
       engine.start()

@@ -26,6 +26,7 @@ export function engineParts(
   | 'localLimiter'
   | 'maxPauseMs'
   | 'queue'
+  | 'eventListeners'
   | 'tell'
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
@@ -46,6 +47,7 @@ export function engineParts(
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,
     queue: null,
+    eventListeners: new Map(),
     tell() {},
   }
 }

@@ -5,7 +5,7 @@ import type { Links } from '../links/links.ts'
 import type { Tracker } from '../links/tracking.ts'
 import type { Deadline } from '../loop/deadline.ts'
 import type { Processor } from '../loop/processor.ts'
-import { throttled } from '../loop/throttled.ts'
+import { throttled, throttledEach } from '../loop/throttled.ts'
 import { within } from '../loop/within.ts'
 import type { CategorySource } from '../notification/category-source.ts'
 import type { NotificationEvent } from '../notification/event-payload.ts'
@@ -30,6 +30,7 @@ import { createJudgeJob } from './judged.ts'
 import { createLanes } from './lanes.ts'
 import { laterDelay } from './later-delay.ts'
 import { createLeases } from './leases.ts'
+import type { Listeners } from './listeners.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './model.ts'
 import { createProviderState } from './provider-state.ts'
 import { createQueueDispatch } from './queue-dispatch.ts'
@@ -89,6 +90,8 @@ export interface EngineOptions {
   readonly localLimiter: RateLimiter
   readonly observer: Observer
   readonly listeners: ProcessListeners
+  /** Those of events of all organizations. */
+  readonly eventListeners: Listeners
   box(): SecretBox
   random(): number
   emit(event: NotificationEvent | EndpointEvent): void
@@ -120,6 +123,15 @@ export function createEngine(options: EngineOptions): Engine {
     },
     () => clock.monotonic(),
   )
+
+  const handlerFailures = throttledEach(
+    ({ name, cause }: { readonly name: string; readonly cause: unknown }) => {
+      const message = `The listener "${name}" failed. Its events come again, and fail after their last attempt.`
+      onError(new Error(message, { cause }))
+    },
+    () => clock.monotonic(),
+  )
+  const handlerFailed = (name: string, cause: unknown): void => handlerFailures(name, { name, cause })
 
   /**
    * Events and later attempts may make lanes due that no claim has reported, and full lanes cause no claim. With a
@@ -171,7 +183,8 @@ export function createEngine(options: EngineOptions): Engine {
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
       mayHaveGone: (job) => mayHaveGone(storage, job),
     },
-    events: { ...options, attempts, unsigned },
+    events: { ...options, attempts, unsigned, handlerFailed },
+    listeners: options.eventListeners,
     group({ providers, weights }) {
       const used = createTally()
       const states = providers.map((provider) => createProviderState(provider, about, used))

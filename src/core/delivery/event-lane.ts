@@ -38,7 +38,8 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
       if (job.kind !== 'event') return
       await attempts.run(job, (stop) =>
         slots.run(
-          job.organizationId,
+          // The slots of an operator's endpoint are not taken from the organizations of its events.
+          job.delivery.endpoint.organizationId,
           () => deliver(job, stop),
           (ending) => attempts.settle(job, ending),
         ),

@@ -4,6 +4,8 @@ import type { LaneDemand } from '../ports/storage/claim.ts'
 import { DEFAULT_ORGANIZATION } from '../tenancy/organization.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
 import type { Lane, Lanes, SlotPool } from './lane.ts'
+import { createListenerLane, type ListenerDelivery } from './listener-lane.ts'
+import { isListener, type Listener, type Listeners } from './listeners.ts'
 import type { ProviderHealth, WaitingLane } from './model.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
@@ -34,7 +36,8 @@ interface Wanted {
 export interface LaneSetOptions {
   readonly registry: ProviderRegistry
   readonly notifications: NotificationDelivery
-  readonly events: EventDelivery
+  readonly events: EventDelivery & ListenerDelivery
+  readonly listeners: Listeners
   group(set: ProviderSet): ProviderGroup
   wakeIn(ms: number): void
   /** A slot has become free. */
@@ -64,7 +67,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const shared = new Map<string, SharedLane>()
   const plain = new Map<string, Lane>()
   const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
-  /** The organizations of endpoints. An unknown endpoint counts as its own owner. */
+  const listenerLanes = new WeakMap<Listener, Lane>()
+  /** The owners of endpoints. An unknown endpoint counts as its own owner. */
   const owners = new Map<string, string>()
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes whose unused permits can be returned. */
@@ -135,11 +139,23 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       ...eventLane,
       pool: postPool,
       run(job) {
-        own(id, job.organizationId)
+        if (job.kind === 'event') own(id, job.delivery.endpoint.organizationId)
         return eventLane.run(job)
       },
     }
     endpoints.set(id, { lane, slots })
+    return lane
+  }
+
+  /** Undefined: this process has no handler. */
+  function listenerLane(id: string): Lane | undefined {
+    const listener = options.listeners.get(id)
+    if (listener === undefined) return undefined
+    const known = listenerLanes.get(listener)
+    if (known !== undefined) return known
+    const slots = createSlots(listener.concurrency, options.freed, createTally())
+    const lane = createListenerLane(listener, slots, events)
+    listenerLanes.set(listener, lane)
     return lane
   }
 
@@ -205,6 +221,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   }
 
   function get(name: string): Lane | undefined {
+    if (isListener(name)) return listenerLane(name)
     if (name.startsWith(ENDPOINT_PREFIX)) return endpointLane(name)
     const { channel, organizationId } = laneParts(name)
     if (!registry.channels.includes(channel)) return undefined
@@ -254,7 +271,10 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     refresh: () => Promise.all(groups.flatMap(({ states }) => states).map((state) => state.refresh())),
     waiting(due) {
       const unserved = [...due].filter((name) => get(name) === undefined)
-      const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'channel_not_configured' }))
+      const waiting: WaitingLane[] = unserved.map((lane) => ({
+        lane,
+        reason: isListener(lane) ? 'not_registered' : 'channel_not_configured',
+      }))
       for (const [name, lane] of organizations) {
         const reason = lane.blocked()
         if (reason !== null) waiting.push({ lane: name, reason })

@@ -24,13 +24,13 @@ export interface ProviderHealth {
   readonly running: number
 }
 
-/** Due notifications that wait for a configuration. */
+/** Due notifications, or events of a listener, that this process does not deliver. */
 export interface WaitingLane {
-  /** The lane: `email`, or `email@org_…` for an organization's own providers. */
+  /** The lane: `email`, `email@org_…` for an organization's own providers, or `wh_listener.…`. */
   readonly lane: string
   /**
    * `channel_not_configured`: this process has no provider. `unavailable`: the function that makes the organization's
-   * providers fails or times out.
+   * providers fails or times out. `not_registered`: this process has not registered the listener; others may have.
    */
-  readonly reason: 'channel_not_configured' | 'unavailable'
+  readonly reason: 'channel_not_configured' | 'unavailable' | 'not_registered'
 }

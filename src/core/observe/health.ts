@@ -95,7 +95,10 @@ const NOT_WORKING = {
   probing: 'was paused and has not worked since',
 }
 
-/** Providers and lanes of organizations do not count: one tenant's wrong password is no fault of the service. */
+/**
+ * Providers and lanes of organizations do not count: one tenant's wrong password is no fault of the service. Nor do
+ * listeners, which another process may have.
+ */
 function degradedBy(
   { queue, stalledMs, providers, waiting }: HealthSources['delivery'],
   limits: boolean,
@@ -111,7 +114,9 @@ function degradedBy(
     const seconds = Math.round(owedMs / 1_000)
     reasons.push(`The storage has not answered a claim for ${seconds} seconds: delivery waits for it.`)
   }
-  const shared = waiting().filter(({ lane }) => laneParts(lane).organizationId === null)
+  const shared = waiting().filter(
+    ({ lane, reason }) => reason !== 'not_registered' && laneParts(lane).organizationId === null,
+  )
   const lanes = new Map(shared.map(({ lane, reason }) => [lane, reason]))
   if (lanes.size > 0) {
     const listed = listedNames([...lanes.keys()], (lane) => lanes.get(lane) ?? '')

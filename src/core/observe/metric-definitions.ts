@@ -90,7 +90,7 @@ export const METRICS: Readonly<
   posts: counter(
     'webhook_posts_total',
     ['event', 'status'],
-    'Posts to webhook endpoints by class of answer.',
+    'Posts to webhook endpoints by class of answer, and events that listeners `handled` or that `failed`.',
   ),
   limitsUnjudged: counter(
     'limits_unjudged_total',
@@ -114,7 +114,7 @@ export const METRICS: Readonly<
     'webhook_post_duration_seconds',
     [],
     SECONDS,
-    'Duration of posts to webhook endpoints.',
+    'Duration of posts to webhook endpoints and of listeners.',
   ),
   storageDuration: histogram('storage_duration_seconds', ['verb'], SECONDS, 'Duration of storage calls.'),
   commitItems: histogram('commit_items', ['verb'], ITEMS, 'Items per commit of the storage.'),

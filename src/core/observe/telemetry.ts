@@ -34,11 +34,14 @@ export type TelemetryFact =
       readonly code: ErrorCode | null
       readonly durationMs: number
     }
-  /** An event was posted to a webhook endpoint. `status`: the class of the answer, or `none`. */
+  /**
+   * An event was posted to a webhook endpoint, or handed to a listener. `status`: the class of the answer, `none`, or
+   * what the listener made of it.
+   */
   | {
       readonly type: 'posted'
       readonly event: string
-      readonly status: '2xx' | '3xx' | '4xx' | '5xx' | 'none'
+      readonly status: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | 'handled' | 'failed'
       readonly durationMs: number
     }
   /** Another process has taken a job that this one was working on. */
@@ -81,7 +84,7 @@ export type SpanStart =
       readonly notificationId: string
       readonly attempt: number
     }
-  /** A post to a webhook endpoint. */
+  /** A post to a webhook endpoint, or a hand-over to a listener. */
   | { readonly name: 'post'; readonly event: string; readonly eventId: string; readonly endpointId: string }
   /** The wait for the commit that records an outcome. */
   | { readonly name: 'settle' }

@@ -46,7 +46,7 @@ export function createResource<Row extends { readonly organizationId: Owner }, I
     },
     async list(owner, query) {
       const { page } = read(query)
-      if (owner !== null) await organizations.existing(owner)
+      if (owner !== null) await organizations.readable(owner)
       return listOf(name, await rows.list({ organizationId: owner }, page), page, view)
     },
   }

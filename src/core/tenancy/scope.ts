@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { assertKnownFields } from '../input/known-fields.ts'
 import { parseInput } from '../input/parse.ts'
+import { ALL_ORGANIZATIONS } from './all-organizations.ts'
 
 /**
  * Parses the options of a call.
@@ -40,11 +41,11 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
   })
 }
 
-/** The id of an organization. Null: none. */
+/** The id of an organization, or of all. Null: none. */
 export type Owner = string | null
 
 /**
- * Limits access to the resources of an owner. Those of none are invisible to organizations.
+ * Limits access to the resources of an owner. Those of none, or of all, are invisible to organizations.
  *
  * @throws NotifierError `absent` if there is none, `organization_mismatch` if it belongs to another organization
  */
@@ -53,8 +54,11 @@ export function owned<Resource extends { readonly organizationId: Owner }>(
   owner: Owner,
   absent: ErrorCode | (() => NotifierError),
 ): Resource {
-  if (resource === null || (resource.organizationId === null) !== (owner === null))
-    throw typeof absent === 'function' ? absent() : new NotifierError(absent)
+  const visible =
+    resource !== null &&
+    (resource.organizationId === null) === (owner === null) &&
+    (resource.organizationId !== ALL_ORGANIZATIONS || owner === ALL_ORGANIZATIONS)
+  if (!visible) throw typeof absent === 'function' ? absent() : new NotifierError(absent)
   if (resource.organizationId !== owner) throw new NotifierError('organization_mismatch')
   return resource
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../core/ports/logger.ts'
 import type { ExpiredKind, ExpiredReceipt, ExpireRequest } from '../../core/ports/storage/expire.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
 
 /** Removes expired data periodically while the notifier delivers. */
@@ -105,6 +106,9 @@ export function createRetention({
       // An empty query is cheap, but there is one for each organization.
       await pause()
     } while (cursor !== undefined && !stopped)
+    // Events about endpoints of operators.
+    if (days !== null && !stopped)
+      await expire({ organizationId: ALL_ORGANIZATIONS, olderThanMs: days * DAY_MS }, removed)
     return longestDays === Infinity ? null : longestDays * DAY_MS
   }
 

@@ -79,7 +79,12 @@ export const operations: z.ZodType<Open<Operations>> = named(
       .describe('Null: there is no queue engine.'),
     providers: z.array(provider).describe('Those of the answering process.'),
     waiting: z
-      .array(z.object({ lane: z.string(), reason: z.enum(['channel_not_configured', 'unavailable']) }))
+      .array(
+        z.object({
+          lane: z.string(),
+          reason: z.enum(['channel_not_configured', 'unavailable', 'not_registered']),
+        }),
+      )
       .describe('Due notifications without an available provider.'),
     oldestDueMs: age,
     backlog: z

@@ -1,3 +1,5 @@
+import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
+import type { EventHandler } from '../../core/delivery/listeners.ts'
 import type { List, ListQuery } from '../../core/records/list.ts'
 import type { WebhookEndpointChange, WebhookEndpointInput } from './input.ts'
 import type {
@@ -9,11 +11,11 @@ import type {
   WebhookPostRecord,
 } from './model.ts'
 
-/** Endpoints that receive events of one organization. */
+/** Endpoints that receive events of one organization; those of operators receive events of all. */
 export interface Webhooks {
   /**
    * Creates an endpoint. The result holds the signing secret, which is never shown again. At most 50 per
-   * organization.
+   * organization, and 50 of operators.
    *
    * @throws NotifierError `invalid_parameter`, `blocked_address`, `endpoint_limit_reached`
    *
@@ -122,4 +124,46 @@ export interface EventDeliveries {
    * const { items } = await notifier.notifications.webhookDeliveries('notif_1234')
    */
   webhookDeliveries(id: string): Promise<{ readonly items: readonly NotificationDeliveryRecord[] }>
+}
+
+/** Listeners of the application for events of all organizations. */
+export interface EventListening {
+  /**
+   * Subscribes a function of the application to events of all organizations, durably and by name. Each event is stored
+   * with what it is about, and given to the function in a process that has registered the name, at least once, until the
+   * function's promise fulfils. If it rejects or takes longer than `timeoutMs`, or the process dies, the event comes again by
+   * the schedule of webhook endpoints, with the same `id`. Order is not promised.
+   *
+   * The subscription begins with its first registration, and lasts until {@link forget}; meanwhile events wait for a
+   * process that registers the name, as long as their notification is kept. Before `start()` it resolves at once, and
+   * `start()` stores the subscription. The newest registration decides the events.
+   *
+   * @throws NotifierError `invalid_parameter`, `endpoint_limit_reached`
+   *
+   * @example
+   * await notifier.allOrganizations.listen('mirror', async ({ event, data }, { id }) => {
+   *   await warehouse.insert({ id, event, organization: data.organizationId, subject: data.id })
+   * })
+   * await notifier.start()
+   */
+  listen(name: string, handler: EventHandler, options?: ListenOptions): Promise<void>
+  /**
+   * Ends a subscription and drops the events that wait for it. A process that registers the name again begins anew.
+   *
+   * @throws NotifierError `not_found`, `invalid_parameter`
+   *
+   * @example
+   * await notifier.allOrganizations.forget('mirror')
+   */
+  forget(name: string): Promise<void>
+}
+
+/** Options of a listener. */
+export interface ListenOptions {
+  /** Default: `notification.sent`, `.delivered`, `.opened`, `.clicked` and `.failed`. */
+  readonly events?: readonly WebhookEventType[] | undefined
+  /** Events that this process hands over at once, 1 to 100. Default 4. */
+  readonly concurrency?: number | undefined
+  /** Time for the handler in milliseconds, at most an hour. Default 30 000. */
+  readonly timeoutMs?: number | undefined
 }

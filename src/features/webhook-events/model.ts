@@ -4,6 +4,7 @@ import type { ListQuery } from '../../core/records/list.ts'
 
 export interface WebhookEndpointRecord {
   readonly id: string
+  /** Of a listener: `listener:` and its name. */
   readonly url: string
   readonly events: readonly WebhookEventType[]
   readonly successStatus: '200' | '2xx'

@@ -14,8 +14,8 @@ import type {
 } from './model.ts'
 
 const fields = {
-  id: z.string().regex(/^wh_[\w-]+$/),
-  url: z.string(),
+  id: z.string().regex(/^wh_[\w.-]+$/),
+  url: z.string().describe('Of a listener: `listener:` and its name.'),
   events: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
   successStatus: z.enum(['200', '2xx']).describe('Statuses that count as success.'),
   status: z.enum(['active', 'disabled']),

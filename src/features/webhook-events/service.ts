@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { interpretPost } from '../../core/channels/http-answer.ts'
+import { isListener } from '../../core/delivery/listeners.ts'
 import { attemptOf, type PostServices, postEvent, requestOf } from '../../core/delivery/post-event.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { eventId } from '../../core/notification/event-payload.ts'
@@ -10,6 +11,8 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import { createResource } from '../../core/records/resource.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
@@ -23,8 +26,8 @@ import {
 } from './input.ts'
 import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './model.ts'
 
-/** Endpoints per organization: the cost of each send and event grows with them. */
-const MAX_ENDPOINTS = 50
+/** Endpoints per owner: the cost of each send and event grows with them. */
+export const MAX_ENDPOINTS = 50
 
 /** Signing secrets per endpoint: each lengthens the signature header. */
 const MAX_SECRETS = 5
@@ -79,7 +82,7 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
     async create(organizationId, input) {
       const parsed = parseSubject(webhookEndpointInput, input)
       const url = allowed(parsed.url)
-      await organizations.existing(organizationId)
+      if (organizationId !== ALL_ORGANIZATIONS) await organizations.existing(organizationId)
       const secret = signer.newSecret()
       const wanted = {
         id: ids.random('wh'),
@@ -105,17 +108,20 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
         ...(events === undefined ? {} : { events: once(events) }),
       }
       await find(organizationId, id)
+      if (Object.keys(changes).some((field) => field !== 'status')) requireAddress(id)
       return view(known(await storage.webhookEndpoints.update(id, changes)))
     },
     async rotateSecret(organizationId, id, options) {
       const { overlapMs } = parseOptions(rotation, options)
       await find(organizationId, id)
+      requireAddress(id)
       const secret = signer.newSecret()
       const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
       return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request))), secret }
     },
     async test(organizationId, id) {
       const endpoint = await find(organizationId, id)
+      requireAddress(id)
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
       const eventId = ids.random('evt')
       const posted = await postEvent(services, endpoint, { eventId, eventType: 'webhook.test', payload })
@@ -182,8 +188,19 @@ function noDelivery(eventId: string): NotifierError {
   })
 }
 
-function once<Value>(values: readonly Value[]): readonly Value[] {
+export function once<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)]
+}
+
+/** @throws NotifierError `invalid_parameter` for a listener */
+function requireAddress(id: string): void {
+  if (!isListener(id)) return
+  throw new NotifierError('invalid_parameter', {
+    message:
+      'A listener has no address and no secret, and the application that registers it chooses its events. Only "status" ' +
+      'can be changed.',
+    details: { field: 'id' },
+  })
 }
 
 function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
@@ -192,7 +209,8 @@ function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
 }
 
 /** The body of `test`: the usual payload with its own type, about a made-up notification. */
-function exampleEvent(organizationId: string, now: number): object {
+function exampleEvent(owner: string, now: number): object {
+  const organizationId = owner === ALL_ORGANIZATIONS ? DEFAULT_ORGANIZATION : owner
   return {
     event: 'webhook.test',
     data: {

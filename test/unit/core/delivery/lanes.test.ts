@@ -18,6 +18,7 @@ function hangingLanes(given: Partial<Pick<LaneSetOptions, 'registry' | 'group'>>
   const lanes = createLanes({
     registry,
     events: { attempts } as LaneSetOptions['events'],
+    listeners: new Map(),
     notifications: {} as LaneSetOptions['notifications'],
     group: () => ({ states: [], used: createTally(), choose: () => undefined as never }),
     wakeIn() {},
@@ -25,7 +26,7 @@ function hangingLanes(given: Partial<Pick<LaneSetOptions, 'registry' | 'group'>>
     ...given,
   })
   function run(id: string, organizationId: string, count: number): void {
-    const job = { kind: 'event', organizationId, delivery: { endpoint: { id } } }
+    const job = { kind: 'event', organizationId, delivery: { endpoint: { id, organizationId } } }
     for (let running = 0; running < count; running += 1) void lanes.get(id)?.run(job as ClaimedJob)
   }
   return { lanes, run }

@@ -4,6 +4,7 @@ import type { AllOrganizations } from '../../../../src/all-organizations.ts'
 import { emailParts } from '../../../../src/core/channels/email-parts.ts'
 import { perMinutePlans } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
+import type { EventListening } from '../../../../src/features/webhook-events/api.ts'
 import type { Notifier } from '../../../../src/notifier.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import type { Tenant } from '../../../../src/tenant.ts'
@@ -188,7 +189,9 @@ const grouped: Groups = {
   internals: { version: undefined as never },
 }
 
-const ofAll: { readonly [Name in keyof AllOrganizations]: Calls<AllOrganizations[Name]> } = {
+const ofAll: {
+  readonly [Name in Exclude<keyof AllOrganizations, keyof EventListening>]: Calls<AllOrganizations[Name]>
+} & { readonly listening: Calls<EventListening> } = {
   notifications: { list: [(n, slip) => n.allOrganizations.notifications.list(slip)] },
   deadLetters: {
     list: [(n, slip) => n.allOrganizations.deadLetters.list(slip)],
@@ -196,6 +199,14 @@ const ofAll: { readonly [Name in keyof AllOrganizations]: Calls<AllOrganizations
   },
   statistics: { get: [] },
   logs: { list: [(n, slip) => n.allOrganizations.logs.list(slip)] },
+  webhooks: {
+    ...grouped.webhooks,
+    list: [(n, slip) => n.allOrganizations.webhooks.list(slip)],
+  },
+  listening: {
+    listen: [(n, slip) => n.allOrganizations.listen('mirror', () => {}, slip)],
+    forget: [],
+  },
 }
 
 const calls: readonly Call[] = [alone, ...Object.values(grouped), ...Object.values(ofAll)]

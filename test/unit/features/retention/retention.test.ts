@@ -267,7 +267,7 @@ describe('on its own', () => {
           ? step('rest', {
               removed: { idempotency: 1 },
               unmatched: [],
-              next: steps.length < 5 ? 'more' : null,
+              next: steps.length < 6 ? 'more' : null,
             })
           : step(organizationId, { removed: { notifications: 1 }, unmatched: [], next: null }),
     } as unknown as Storage
@@ -281,7 +281,7 @@ describe('on its own', () => {
     })
     return { clock, steps, retention, go: () => go() }
   }
-  const ALL = ['list', 'org_a', 'org_b', 'rest', 'rest', 'rest', 'old']
+  const ALL = ['list', 'org_a', 'org_b', '*', 'rest', 'rest', 'rest', 'old']
 
   it('takes every step', async () => {
     const { clock, steps, retention } = stoppedAt(0)
