@@ -82,8 +82,9 @@ export function report(title: string, unit: string, rates: readonly Rate[], floo
     [`to "${floor}"`]: (middle / base).toFixed(2),
   }))
   console.table(rows)
-  for (const { name, median: rate } of rates) {
-    if (name !== floor) record({ title, name, value: rate, unit: `${unit}/s`, floor, ratio: rate / base })
+  for (const { name, median: rate, cpuMicros } of rates) {
+    if (name !== floor)
+      record({ title, name, value: rate, unit: `${unit}/s`, floor, ratio: rate / base, cpuMicros })
   }
 }
 
@@ -96,6 +97,8 @@ export interface Figure {
   readonly unit: string
   readonly floor: string
   readonly ratio: number
+  /** Processor time of the process per unit, in microseconds. */
+  readonly cpuMicros?: number
 }
 
 /** Adds a figure to the table of all benchmarks (`all.ts`). */
