@@ -74,9 +74,17 @@ export async function readForm(request: HttpRequest, limits: BodyLimits): Promis
   const { parsedBody } = request
   if (parsedBody === undefined) return readRaw(request, limits)
   assertDeclaredSize(request, limits)
-  const fields = typeof parsedBody === 'object' && parsedBody !== null ? Object.entries(parsedBody) : []
-  const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
-  return Buffer.from(new URLSearchParams(texts).toString())
+  return Buffer.from(new URLSearchParams(entriesOf(parsedBody).flatMap(textsOf)).toString())
+}
+
+function entriesOf(value: unknown): [name: string, value: unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
+
+/** A repeated field is a list to parsers, and to some of them an object of its positions if it is long. */
+function textsOf([name, value]: readonly [string, unknown]): [string, string][] {
+  const values = typeof value === 'string' ? [value] : entriesOf(value).map(([, each]) => each)
+  return values.flatMap((each): [string, string][] => (typeof each === 'string' ? [[name, each]] : []))
 }
 
 /** Applies the limit to bodies that the host has already read. */

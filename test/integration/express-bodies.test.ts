@@ -114,6 +114,29 @@ describe('a body that the application has read', () => {
     expect((await host.notifier.preferences.get(to)).categories).toEqual({ default: { email: false } })
   })
 
+  it.each([true, false])('counts as a form with a repeated field, extended: %s', async (extended) => {
+    const secret = 'the secret of this service, long enough'
+    const ids = Array.from({ length: 30 }, (_, at) => `news${at}`)
+    host = await startExpressHost({
+      secret,
+      categories: Object.fromEntries(ids.map((id) => [id, { name: id }])),
+      before: (app) => app.use(express.urlencoded({ extended })),
+    })
+    const to = { channel: 'email', to: 'ada@example.com' } as const
+    const target = ['org_default', 'email', addressHash(KINDS.of('email'), to.to), 'default', 'notif_1']
+    const was = ids.map((id) => `${id}:email`)
+    const body = new URLSearchParams({ was: was.join(' ') })
+    for (const cell of was.slice(1)) body.append('on', cell)
+    const answer = await host.call({
+      method: 'POST',
+      path: `/preferences?t=${createLinkSigner([secret]).sign('preferences', JSON.stringify(target))}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: body.toString(),
+    })
+    expect(answer.status).toBe(303)
+    expect((await host.notifier.preferences.get(to)).categories).toEqual({ news0: { email: false } })
+  })
+
   it('with an encoding set on the stream is text, and harmless', async () => {
     const before: ExpressHostOptions['before'] = (app) =>
       app.use((req, _res, next) => {
