@@ -112,7 +112,7 @@ export function dashboardRoutes(
       summary: 'Show HTML in a sandbox',
       method: 'POST',
       paths: ['/preview'],
-      form: true,
+      form: { fields: { type: 'object' }, incomplete: [] },
       page: true,
       bodySize: MAX_PREVIEW_BYTES,
       handler: preview,

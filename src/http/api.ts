@@ -315,7 +315,7 @@ export function createApi<Served extends HttpNotifier>(
     { route, params }: RouteMatch,
     limits: BodyLimits,
   ): Promise<Uint8Array> {
-    if (route.raw !== true && route.form !== true) return NO_BYTES
+    if (route.raw !== true && route.form === undefined) return NO_BYTES
     // A body that shares a packet with its head never counts as open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
     if (!request.bodyComplete) await (route as Route<Served>).beforeBody?.(params, notifier)

@@ -8,6 +8,8 @@ export interface PageTexts {
   readonly always: string
   readonly save: string
   readonly saved: string
+  /** After a post that could not be read. */
+  readonly unread: string
   /** Button that turns everything optional off. */
   readonly none: string
   /** Above that button. */

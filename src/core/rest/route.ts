@@ -72,8 +72,8 @@ export interface Route<Served = never> {
   readonly raw?: true
   /** Checks the path before the body is read, on a route without a key. */
   readonly beforeBody?: (params: RequestContext['params'], notifier: Served) => Promise<void>
-  /** True: like `raw`, and also accepts the result of a host's form parser. */
-  readonly form?: true
+  /** Like `raw`, and also accepts the result of a host's form parser. */
+  readonly form?: FormBody
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
   readonly page?: true
   /** Size limit instead of `maxBodyBytes`: that of batches, a number of bytes, or one that the notifier knows. */
@@ -88,6 +88,14 @@ export interface Route<Served = never> {
   /** Descriptions of path parameters other than `id`. */
   readonly pathParameters?: Readonly<Record<string, string>>
   readonly handler: Handler<Served>
+}
+
+/** The body of an operation that reads a form. */
+export interface FormBody {
+  /** JSON schema of its fields, for the document. */
+  readonly fields: JsonObject
+  /** Statuses of the pages that answer a form without its fields. */
+  readonly incomplete: readonly (400 | 415 | 422)[]
 }
 
 /** A route of a group. */

@@ -1,7 +1,7 @@
 import { LINK_ROUTE, langIn, lookOf, PRIVATE, tokenIn, unknownPage } from '../../core/links/link-routes.ts'
 import type { PageLook } from '../../core/links/page.ts'
 import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
-import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import type { FormBody, HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
 import type { Pages } from './link-pages.ts'
 import { isOneClick } from './one-click.ts'
@@ -16,6 +16,30 @@ type Served = { readonly pages: Pages; readonly pageTexts: PageTextsByLanguage }
 
 /** RFC 8058 needs less than a quarter of this, even as multipart. */
 const MAX_FORM = 4_096
+
+const URL_ENCODED = 'application/x-www-form-urlencoded'
+
+const ONE_CLICK: FormBody = {
+  fields: {
+    type: 'object',
+    required: ['List-Unsubscribe'],
+    properties: { 'List-Unsubscribe': { type: 'string', const: 'One-Click' } },
+  },
+  incomplete: [400],
+}
+
+const PREFERENCES: FormBody = {
+  fields: {
+    type: 'object',
+    description: 'The fields of the page.',
+    properties: {
+      was: { type: 'string', description: 'The cells `category:channel` that the page showed as on.' },
+      on: { type: 'array', items: { type: 'string' }, description: 'Those that are on.' },
+      none: { type: 'string', description: 'Instead of both: turns everything optional off.' },
+    },
+  },
+  incomplete: [415, 422],
+}
 
 /** Two hundred categories on a dozen channels, twice. */
 const MAX_PREFERENCES = 256 * 1024
@@ -74,6 +98,8 @@ function savedIn({ query: { saved } }: RequestContext): Saved {
 async function savePreferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const token = tokenIn(context)
   const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
+  const fault = faultOf(form, context)
+  if (fault !== null) return unread(fault, context, notifier)
   const quietHours = chosenHours(form)
   if (!(await notifier.pages.savePreferences(token, postOf(form, quietHours))))
     return unknownPage(await lookFor(context, notifier))
@@ -82,6 +108,20 @@ async function savePreferences(context: RequestContext, notifier: Served): Promi
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: location },
   }
+}
+
+/** A parser of the host may have read a form in parts. */
+function faultOf(form: URLSearchParams, { request }: RequestContext): 415 | 422 | null {
+  const [type = ''] = (request.header('content-type') ?? URL_ENCODED).toLowerCase().split(';')
+  const isRead = request.parsedBody !== undefined && type.trim() === 'multipart/form-data'
+  if (type.trim() !== URL_ENCODED && !isRead) return 415
+  return form.has('was') || form.has('none') ? null : 422
+}
+
+async function unread(status: 415 | 422, context: RequestContext, notifier: Served): Promise<HandlerResult> {
+  const texts = await lookFor(context, notifier)
+  const page = await notifier.pages.preferences(tokenIn(context))
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, 'nothing', status)
 }
 
 function postOf(form: URLSearchParams, quietHours: ChosenHours): PreferencePost {
@@ -115,7 +155,7 @@ export const preferencePageRoutes: readonly Route<Served>[] = [
       when: 'A page: the category is required, so nothing has changed.',
       response: page,
     },
-    form: true,
+    form: ONE_CLICK,
     bodySize: MAX_FORM,
     handler: unsubscribe,
   },
@@ -137,7 +177,7 @@ export const preferencePageRoutes: readonly Route<Served>[] = [
     method: 'POST',
     paths: ['/preferences'],
     status: 303,
-    form: true,
+    form: PREFERENCES,
     bodySize: MAX_PREFERENCES,
     handler: savePreferences,
   },

@@ -9,28 +9,32 @@ import { quietFieldset } from './quiet-view.ts'
 
 type Texts = LocalTexts['texts']
 
-/** What the page says about a post. `partly`: the quiet hours are not saved. */
-export type Saved = 'all' | 'partly' | null
+/** What the page says about a post. `partly`: the quiet hours are not saved. `nothing`: the form could not be read. */
+export type Saved = 'all' | 'partly' | 'nothing' | null
 
 export function preferencePage(
   { texts, ...look }: PageLook,
   { categories, quiet }: PreferencePage,
   saved: Saved,
+  status = 200,
 ): HandlerResult {
   const shown = categories
     .filter(({ required }) => !required)
     .flatMap(({ id, channels }) => channels.filter(({ on }) => on).map(({ name }) => cellName(id, name)))
-  const notice =
-    (saved === null ? '' : `<p role="status">${escapeHtml(texts.saved)}</p>`) +
-    (saved === 'partly' ? `<p role="alert">${escapeHtml(texts.quietWrong)}</p>` : '')
   const choices = categories.map((category, at) => fieldset(category, at, texts)).join('')
   const was = `<input type="hidden" name="was" value="${escapeHtml(shown.join(' '))}">`
   const body =
-    `${notice}<p>${escapeHtml(texts.intro)}</p>` +
+    `${noticeOf(saved, texts)}<p>${escapeHtml(texts.intro)}</p>` +
     `<form method="post">${was}${choices}${quietFieldset(quiet, { texts, language: look.language })}<button>${escapeHtml(texts.save)}</button></form>` +
     `<form method="post"><p>${escapeHtml(texts.noneHint)}</p>` +
     `<button class="plain" name="none" value="1">${escapeHtml(texts.none)}</button></form>`
-  return htmlPage(200, look, texts.title, body)
+  return htmlPage(status, look, texts.title, body)
+}
+
+function noticeOf(saved: Saved, texts: Texts): string {
+  const said = saved === 'all' || saved === 'partly' ? `<p role="status">${escapeHtml(texts.saved)}</p>` : ''
+  const fault = saved === 'partly' ? texts.quietWrong : saved === 'nothing' ? texts.unread : null
+  return fault === null ? said : `${said}<p role="alert">${escapeHtml(fault)}</p>`
 }
 
 function fieldset(category: ShownCategory, at: number, texts: Texts): string {

@@ -1,5 +1,5 @@
 import type { JsonObject, Operation } from '../../core/rest/openapi.ts'
-import type { RequestHeader, Route } from '../../core/rest/route.ts'
+import type { FormBody, RequestHeader, Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { errorResponses, sharedResponses } from './errors.ts'
 import { answerHeaders } from './headers.ts'
@@ -67,7 +67,7 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
     ...(route.raw === true ? { requestBody: RAW_BODY } : {}),
-    ...(route.form === true ? { requestBody: ONE_CLICK_BODY } : {}),
+    ...(route.form === undefined ? {} : { requestBody: formBody(route.form) }),
     responses: {
       ...successes(route),
       ...errorResponses(route, format),
@@ -78,18 +78,8 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
 
 const RAW_BODY: JsonObject = { required: true, content: { '*/*': { schema: { type: 'string' } } } }
 
-/** RFC 8058. */
-const ONE_CLICK_BODY: JsonObject = {
-  required: true,
-  content: {
-    'application/x-www-form-urlencoded': {
-      schema: {
-        type: 'object',
-        required: ['List-Unsubscribe'],
-        properties: { 'List-Unsubscribe': { type: 'string', const: 'One-Click' } },
-      },
-    },
-  },
+function formBody({ fields }: FormBody): JsonObject {
+  return { required: true, content: { 'application/x-www-form-urlencoded': { schema: fields } } }
 }
 
 /** Generated code uses these names, so they never change. The first path has the route's own name. */
@@ -167,16 +157,22 @@ const HTML: JsonObject = { 'text/html': { schema: { type: 'string' } } }
 function pageResponses({ form }: Route, format: ErrorFormat): Record<string, JsonObject> {
   const lost = 'The link is invalid, or its notification no longer exists.'
   const pages = { 404: { description: lost, headers: answerHeaders(), content: HTML } }
-  return form === true ? { ...pages, 400: incompleteForm(format) } : pages
+  const incomplete = form?.incomplete.map((status) => [status, incompleteForm(status, format)])
+  return { ...pages, ...Object.fromEntries(incomplete ?? []) }
 }
 
+const AROUND_FORM = { 400: 'BadBody', 415: 'UnsupportedMediaType', 422: null } as const
+
 /** A page for an incomplete form, an error for the request around it. */
-function incompleteForm(format: ErrorFormat): JsonObject {
-  const { BadBody } = sharedResponses(format)
+function incompleteForm(status: keyof typeof AROUND_FORM, format: ErrorFormat): JsonObject {
+  const name = AROUND_FORM[status]
+  const error = name === null ? undefined : sharedResponses(format)[name]
+  const description = 'A page if the form is incomplete'
+  if (error === undefined) return { description: `${description}.`, headers: answerHeaders(), content: HTML }
   return {
-    ...BadBody,
-    description: `A page if the form is incomplete, or an error:\n${BadBody?.description}`,
-    content: { ...(BadBody?.content as JsonObject), ...HTML },
+    ...error,
+    description: `${description}, or an error:\n${error.description}`,
+    content: { ...(error.content as JsonObject), ...HTML },
   }
 }
 

@@ -65,6 +65,44 @@ const stored = async (who: PreferencesOf) => {
 }
 
 describe('the preference page', () => {
+  it.each([
+    ['text', 'text/plain', 'was=default:email news:email\r\non=news:email\r\n', 415],
+    ['JSON', 'application/json', '{"was":"news:email"}', 415],
+    [
+      'parts',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="none"\r\n\r\n1\r\n--x--',
+      415,
+    ],
+    ['other fields', FORM['content-type'], 'a=b', 422],
+    ['nothing', FORM['content-type'], '', 422],
+  ])('says that nothing is saved if it could not read the form: %s', async (_what, type, body, status) => {
+    await start()
+    const answer = await host.call({ method: 'POST', path: path(), body, headers: { 'content-type': type } })
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8'])
+    expect(answer.text).toContain('<p role="alert">Nothing is saved')
+    expect(answer.text).not.toContain('role="status"')
+    expect(on(answer)).toEqual(['default:email', 'news:email'])
+    expect((await host.notifier.preferences.get(ADA)).updatedAt).toBeNull()
+    const lost = {
+      method: 'POST',
+      path: '/preferences?t=wrong',
+      body,
+      headers: { 'content-type': type },
+    } as const
+    expect((await host.call(lost)).status).toBe(404)
+  })
+
+  it('takes a form without a media type, and one with a charset', async () => {
+    await start()
+    for (const type of [undefined, `${FORM['content-type'].toUpperCase()}; charset=UTF-8`]) {
+      const headers = type === undefined ? {} : { 'content-type': type }
+      const body = 'was=news%3Aemail'
+      expect((await host.call({ method: 'POST', path: path(), body, headers })).status).toBe(303)
+    }
+    expect(on(await get(path()))).toEqual(['default:email'])
+  })
+
   it('shows all categories with the present state, and changes nothing when it is read', async () => {
     await start()
     const page = await get(path())

@@ -56,6 +56,7 @@ export const receipts: Case[] = [
 
 const signer = createLinkSigner([SECRET])
 const oneClick = 'List-Unsubscribe=One-Click'
+const plain = { 'content-type': 'text/plain' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const reader = addressHash(KINDS.of('email'), 'reader@example.com')
 const targetOf = (id: string) => JSON.stringify(['org_default', 'email', reader, 'default', id])
@@ -80,6 +81,8 @@ export const pages: Case[] = [
       ['the preferences', preferences(), 200],
       ['HEAD of the preferences', preferences({ method: 'HEAD' }), 200],
       ['save preferences', preferences({ method: 'POST', body: 'was=&on=', headers: form }), 303],
+      ['save preferences as text', preferences({ method: 'POST', body: 'was=&on=', headers: plain }), 415],
+      ['save no preferences', preferences({ method: 'POST', body: 'a=b', headers: form }), 422],
       ['a link for another purpose', at('reader', (id) => `/unsubscribe?t=${signer.sign('open', id)}`), 404],
       ['the picture of a mail', at('reader', (id) => `/open?t=${signer.sign('open', id)}`), 200],
       [

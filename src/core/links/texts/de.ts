@@ -6,6 +6,7 @@ export const de: PageTexts = {
   always: 'Immer an: Diese Nachrichten brauchen Sie.',
   save: 'Speichern',
   saved: 'Ihre Einstellungen sind gespeichert.',
+  unread: 'Es ist nichts gespeichert: Das Formular kam unvollständig an. Bitte wählen Sie noch einmal.',
   none: 'Alles Freiwillige abbestellen',
   noneHint: 'Nachrichten, die immer an sind, erhalten Sie weiterhin.',
   manage: 'Alle Einstellungen',

@@ -6,6 +6,7 @@ export const en: PageTexts = {
   always: 'Always on: you need these messages.',
   save: 'Save',
   saved: 'Your settings are saved.',
+  unread: 'Nothing is saved: the form arrived incomplete. Please choose again.',
   none: 'Unsubscribe from everything optional',
   noneHint: 'You will still receive the messages that are always on.',
   manage: 'All notification settings',

@@ -6,6 +6,7 @@ export const es: PageTexts = {
   always: 'Siempre activado: estos mensajes son necesarios.',
   save: 'Guardar',
   saved: 'Sus preferencias se han guardado.',
+  unread: 'No se ha guardado nada: el formulario llegó incompleto. Elija de nuevo.',
   none: 'Cancelar todo lo opcional',
   noneHint: 'Seguirá recibiendo los mensajes que están siempre activados.',
   manage: 'Todas las preferencias',

@@ -6,6 +6,7 @@ export const fr: PageTexts = {
   always: 'Toujours activé : ces messages vous sont nécessaires.',
   save: 'Enregistrer',
   saved: 'Vos choix sont enregistrés.',
+  unread: 'Rien n’est enregistré : le formulaire est arrivé incomplet. Veuillez choisir à nouveau.',
   none: 'Se désabonner de tout ce qui est facultatif',
   noneHint: 'Vous recevrez encore les messages toujours activés.',
   manage: 'Tous les réglages',
