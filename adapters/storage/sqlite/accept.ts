@@ -11,16 +11,12 @@ import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
 import { notificationJob, READY, SET_DELAYED, WAITING } from './jobs.ts'
+import { createNewRows, type NotificationColumns } from './new-rows.ts'
 import { tableOf } from './record-tables.ts'
 import type { SqliteRecords } from './records.ts'
 
 /** May also write records. */
 type Requested = AcceptRequest<RecordWrite>
-
-const INSERT_NOTIFICATION = `
-  INSERT INTO carillon_notifications
-    (id, organization, channel, recipient, created_at, high, send_at, expires_at, content)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** Separate from the insert, so that ordinary accepts bind nothing for it. */
 const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq = ?'
@@ -29,7 +25,6 @@ const SET_ATTACHMENTS = 'UPDATE carillon_notifications SET attachments = ? WHERE
 
 const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
 
-/** In one insert: a second write of the row would cost half as much again. */
 const INSERT_LABELLED = `
   INSERT INTO carillon_notifications
     (id, organization, channel, recipient, created_at, high, send_at, expires_at, content,
@@ -43,9 +38,6 @@ const INSERT_NAMED_UPLOAD = 'INSERT INTO carillon_named_uploads (notification, u
 
 const SELECT_UPLOAD = `
   SELECT 1 AS found FROM ${tableOf(uploadKind)} WHERE id = ? AND organization = ?`
-
-const INSERT_JOB = `
-  INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
 
 const SELECT_ORGANIZATION = `
   SELECT 1 AS found FROM carillon_r_organizations WHERE id = ? AND list = 'open'`
@@ -74,7 +66,7 @@ export function createAccept(
   idempotency: IdempotencyRecords,
   records: Pick<SqliteRecords, 'applySet'>,
 ): Accept {
-  const insertNotification = connection.statement(INSERT_NOTIFICATION)
+  const newRows = createNewRows(connection)
   const setResendOf = connection.statement(SET_RESEND_OF)
   const setAttachments = connection.statement(SET_ATTACHMENTS)
   const setTrace = connection.statement(SET_TRACE)
@@ -82,24 +74,17 @@ export function createAccept(
   const insertMetadata = connection.statement(INSERT_METADATA)
   const insertNamedUpload = connection.statement(INSERT_NAMED_UPLOAD)
   const selectUpload = connection.statement<{ found: 1 }>(SELECT_UPLOAD)
-  const insertJob = connection.statement(INSERT_JOB)
   const setDelayed = connection.statement(SET_DELAYED)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
   const addUsed = connection.statement(ADD_USED)
 
-  function insert(
-    organizationId: string,
-    notification: NewNotification,
-    content: string,
-    now: number,
-  ): number {
-    const { id, channel, to, priority, sendAt, expiresAt } = notification
-    const high = priority === 'high' ? 1 : 0
-    const row = [id, organizationId, channel, to, now, high, sendAt, expiresAt, content] as const
-    if (!hasLabels(notification)) return insertNotification().insert(...row)
+  /** In one insert: a second write of the row would cost half as much again. */
+  function insertLabelledRow(row: NotificationColumns, notification: NewNotification): number {
     const { metadata, person, category, group_id } = labelColumns(notification)
+    newRows.flush()
     const seq = insertLabelled().insert(...row, metadata, person, category, group_id)
+    const [, organizationId, , , now] = row
     for (const [name, value] of Object.entries(notification.metadata ?? {}))
       insertMetadata().run(organizationId, name, value, now, seq)
     return seq
@@ -110,24 +95,34 @@ export function createAccept(
   }
 
   function storeOne(organizationId: string, notification: NewNotification, now: number): void {
-    const { resendOf, trace, uploads } = notification
+    const { id, channel, to, lane, sendAt, expiresAt } = notification
     const { content, attachments } = storedContent(notification.content)
-    const seq = insert(organizationId, notification, content, now)
+    const high = notification.priority === 'high' ? 1 : 0
+    const planned = Math.max(now, sendAt ?? 0)
+    const dueAt = Math.max(planned, notification.dueAt ?? 0)
+    const row = [id, organizationId, channel, to, now, high, sendAt, expiresAt, content] as const
+    const job = [organizationId, lane, high, dueAt > now ? WAITING : READY, dueAt] as const
+    if (isPlain(notification, attachments)) {
+      newRows.add(row, job)
+      return
+    }
+    const seq = hasLabels(notification) ? insertLabelledRow(row, notification) : newRows.insert(row)
+    newRows.insertJob(notificationJob(seq), job)
+    storeRest(seq, notification, attachments)
+    const { delayedFor } = notification
+    if (delayedFor !== undefined && dueAt > planned)
+      setDelayed().run(delayedFor.address, delayedFor.recipient, notificationJob(seq))
+  }
+
+  function storeRest(
+    seq: number,
+    { resendOf, trace, uploads }: NewNotification,
+    attachments: string | null,
+  ): void {
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
     if (uploads !== undefined) name(seq, uploads)
-    storeJob(organizationId, notification, notificationJob(seq), now)
-  }
-
-  function storeJob(organizationId: string, notification: NewNotification, job: number, now: number): void {
-    const { lane, priority, delayedFor } = notification
-    const high = priority === 'high' ? 1 : 0
-    const planned = Math.max(now, notification.sendAt ?? 0)
-    const dueAt = Math.max(planned, notification.dueAt ?? 0)
-    insertJob().run(job, organizationId, lane, high, dueAt > now ? WAITING : READY, dueAt)
-    if (delayedFor !== undefined && dueAt > planned)
-      setDelayed().run(delayedFor.address, delayedFor.recipient, job)
   }
 
   function namesUnknown({ organizationId, notifications }: Requested): boolean {
@@ -173,7 +168,12 @@ export function createAccept(
       if ('at' in written) return { kind: 'refused', write: written }
     }
     admits(answer.admitted)
-    storeAdmitted(request, answer.admitted, now)
+    try {
+      storeAdmitted(request, answer.admitted, now)
+    } catch (error) {
+      newRows.forget()
+      throw error
+    }
     return answer
   }
 
@@ -197,20 +197,36 @@ export function createAccept(
     async set(requests) {
       // Callers repeat a refused request. If it were stored, it would be delivered once per try.
       connection.check()
-      return connection.writeSet(requests, failed, () => {
-        const now = connection.now()
-        const known = new Set<string>()
-        return (request) => {
-          const answer = decide(request, now, known)
-          return answer.kind === 'accepted' ? store(request, answer, now) : answer
-        }
-      })
+      return connection.writeSet(
+        requests,
+        failed,
+        () => {
+          newRows.forget()
+          const now = connection.now()
+          const known = new Set<string>()
+          return (request) => {
+            const answer = decide(request, now, known)
+            return answer.kind === 'accepted' ? store(request, answer, now) : answer
+          }
+        },
+        newRows.flush,
+      )
     },
     one(request, now, admits) {
+      newRows.forget()
       const answer = decide(request, now)
-      return answer.kind === 'accepted' ? store(request, answer, now, admits) : answer
+      if (answer.kind !== 'accepted') return answer
+      const stored = store(request, answer, now, admits)
+      newRows.flush()
+      return stored
     },
   }
+}
+
+/** Has nothing but the columns of {@link NewRows}. */
+function isPlain(notification: NewNotification, attachments: string | null): boolean {
+  const { resendOf, trace, uploads, delayedFor } = notification
+  return (attachments ?? resendOf ?? trace ?? uploads ?? delayedFor) == null && !hasLabels(notification)
 }
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })

@@ -49,11 +49,13 @@ export interface Connection {
    *
    * @param failed the answer for a bad item
    * @param prepare starts a run and returns the function for one item
+   * @param flush writes what that function has left for later. Called after all items, or after each of a repeated run
    */
   writeSet<Item, Answer>(
     items: readonly Item[],
     failed: (cause: unknown) => Answer,
     prepare: () => (item: Item) => Answer,
+    flush?: () => void,
   ): Promise<Answer[]>
   /** Inside {@link write}: undoes `work` if its answer is a refusal. */
   unless<Answer>(isRefused: (answer: Answer) => boolean, work: () => Answer): Answer
@@ -159,15 +161,20 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     items: readonly Item[],
     failed: (cause: unknown) => Answer,
     prepare: () => (item: Item) => Answer,
+    flush: () => void,
   ): Answer[] {
+    function flushed<Result>(result: Result): Result {
+      flush()
+      return result
+    }
     try {
-      return transaction(() => items.map(prepare()))
+      return transaction(() => flushed(items.map(prepare())))
     } catch (error) {
       if (!isDataError(error)) throw error
     }
     return transaction(() => {
       const answer = prepare()
-      return items.map((item) => alone(() => answer(item), failed))
+      return items.map((item) => alone(() => flushed(answer(item)), failed))
     })
   }
 
@@ -229,8 +236,8 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
       await disk.flush()
       return answer
     },
-    async writeSet(items, failed, prepare) {
-      const answers = await waited(writes, () => writeAll(items, failed, prepare))
+    async writeSet(items, failed, prepare, flush = () => {}) {
+      const answers = await waited(writes, () => writeAll(items, failed, prepare, flush))
       await disk.flush()
       return answers
     },
