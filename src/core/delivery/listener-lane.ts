@@ -5,7 +5,7 @@ import type { Ending } from './attempts.ts'
 import type { EventDelivery } from './event-lane.ts'
 import type { Lane } from './lane.ts'
 import type { Listener, PublishedEvent } from './listeners.ts'
-import { retryDelay, WEBHOOK_RETRY } from './retry-delay.ts'
+import { maxAttempts, retryDelay, WEBHOOK_RETRY } from './retry-delay.ts'
 import type { Slots } from './slots.ts'
 import type { Stop } from './stop.ts'
 
@@ -29,6 +29,9 @@ interface Handled {
   readonly durationMs: number
 }
 
+/** After the last attempt, whose log entry the recovery has written. */
+const LOST: Ending<'event'> = { ownFault: true, ended: 'failed', next: { kind: 'end' } }
+
 /** Stored part of an error's text, for the delivery log. */
 const MAX_TEXT = 2_048
 
@@ -38,6 +41,8 @@ export function createListenerLane(listener: Listener, slots: Slots, delivery: L
 
   async function deliver(job: EventJob, stop: Stop): Promise<Ending<'event'> | null> {
     const { eventId, eventType, endpoint } = job.delivery
+    // Each of its attempts may have ended with the process.
+    if (job.recovered && job.attempts >= maxAttempts(WEBHOOK_RETRY)) return LOST
     if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return null
     const handled = await observer.span(
       { name: 'post', event: eventType, eventId, endpointId: endpoint.id },

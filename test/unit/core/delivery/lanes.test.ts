@@ -4,6 +4,7 @@ import { createLanes, type LaneSetOptions } from '../../../../src/core/delivery/
 import { createStop } from '../../../../src/core/delivery/stop.ts'
 import { createTally } from '../../../../src/core/delivery/tally.ts'
 import type { ClaimedJob } from '../../../../src/core/ports/storage/claim.ts'
+import { ALL_ORGANIZATIONS } from '../../../../src/core/tenancy/all-organizations.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../../support/engine-parts.ts'
@@ -25,8 +26,8 @@ function hangingLanes(given: Partial<Pick<LaneSetOptions, 'registry' | 'group'>>
     freed() {},
     ...given,
   })
-  function run(id: string, organizationId: string, count: number): void {
-    const job = { kind: 'event', organizationId, delivery: { endpoint: { id, organizationId } } }
+  function run(id: string, organizationId: string, count: number, owner = organizationId): void {
+    const job = { kind: 'event', organizationId, delivery: { endpoint: { id, organizationId: owner } } }
     for (let running = 0; running < count; running += 1) void lanes.get(id)?.run(job as ClaimedJob)
   }
   return { lanes, run }
@@ -72,6 +73,19 @@ it('endpoints that fit all have ten each', () => {
   const all = hangingLanes()
   const ids = Array.from({ length: 19 }, (_, index) => `wh_${index}`)
   expect(all.lanes.demand(ids).map(({ free }) => free)).toEqual(ids.map(() => 10))
+})
+
+it("an operator's endpoint that hangs takes no slots from the organization whose events it has", () => {
+  const { lanes, run } = hangingLanes()
+  run('wh_operators', 'org_a', 10, ALL_ORGANIZATIONS)
+  for (let other = 0; other < 18; other += 1) run(`wh_b${other}`, 'org_b', 10)
+  for (const id of ['wh_c1', 'wh_c2']) run(id, 'org_c', 1)
+  run('wh_a', 'org_a', 2)
+  const demand = lanes.demand(['wh_a', 'wh_c1', 'wh_c2'])
+  const given = (...ids: string[]): number =>
+    demand.filter(({ lane }) => ids.includes(lane)).reduce((sum, { free }) => sum + free, 0)
+  // Both organizations have two requests under way, so they share the next slots.
+  expect([given('wh_a'), given('wh_c1', 'wh_c2')]).toEqual([2, 2])
 })
 
 describe('the lanes of organizations without providers of their own', () => {
