@@ -95,6 +95,7 @@ export function createApi<Served extends HttpNotifier>(
   const { reporting } = notifier
   const logger = reporting.logger ?? processWarnings
   const findRoute = compileRoutes(routes)
+  const together = routes.flatMap(({ operation, allOrganizations }) => (allOrganizations ? operation : []))
   const openBodies = createOpenBodies(notifier.limits)
   const newRequestId = createRequestIds()
   const document = once(() => openApiDocument(routes, notifier, resolved))
@@ -261,7 +262,7 @@ export function createApi<Served extends HttpNotifier>(
     const { permitted, caller } = entry
     const { route, valid } = permitted
     const query = queryOf(request, exchange, route)
-    const organizationId = await organizationOf(request, query, permitted, caller, notifier)
+    const organizationId = await organizationOf(request, query, permitted, caller, notifier, together)
     exchange.organizationId = organizationId
     const grants = caller?.grants ?? []
     assertGranted(requiredGrants(route, query), grants)

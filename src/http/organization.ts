@@ -3,15 +3,17 @@ import type { Caller } from '../core/rest/caller.ts'
 import type { HttpNotifier } from '../core/rest/http-notifier.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { Query } from '../core/rest/query.ts'
+import { ALL_ORGANIZATIONS } from '../core/tenancy/all-organizations.ts'
 import { ORGANIZATION_ID, unknownOrganization } from '../core/tenancy/organization.ts'
 import type { RouteMatch } from './router.ts'
 
 /**
  * The organization of a request. Empty: the operation belongs to no organization. An organization that an operator
- * names must exist; during its deletion its own keys stop working too.
+ * names must exist; during its deletion its own keys stop working too. `*`: all organizations.
  *
- * @throws NotifierError `missing_required_field`, `invalid_parameter` if header and query differ,
- *   `organization_mismatch` if the caller may not act for it, `not_found`
+ * @param together the operations that take `*`
+ * @throws NotifierError `missing_required_field`, also for an operation that does not take `*`, `invalid_parameter` if header
+ *   and query differ, `organization_mismatch` if the caller may not act for it, `not_found`
  */
 export async function organizationOf(
   request: HttpRequest,
@@ -19,13 +21,31 @@ export async function organizationOf(
   { route, organizationRequired }: RouteMatch,
   caller: Caller | null,
   { organizations }: Pick<HttpNotifier, 'organizations'>,
+  together: readonly string[],
 ): Promise<string> {
   if (caller === null || route.belongsTo !== 'organization') return ''
   const named = namedOrganization(request, query, caller.organizations, organizationRequired)
+  if (named === ALL_ORGANIZATIONS) return allOf(route, caller, together)
   if (caller.organizations !== 'all') return named
   if (!ORGANIZATION_ID.test(named) || (await organizations.get(named)).deleting)
     throw unknownOrganization(named)
   return named
+}
+
+/** An application may let people in to `['*']`: that is not every organization, which is `all`. */
+function allOf(
+  { operation, allOrganizations }: RouteMatch['route'],
+  { organizations }: Caller,
+  together: readonly string[],
+): string {
+  if (organizations !== 'all') throw new NotifierError('organization_mismatch')
+  if (allOrganizations === true) return ALL_ORGANIZATIONS
+  throw new NotifierError('missing_required_field', {
+    message:
+      `"${operation}" concerns one organization: give its id instead of "${ALL_ORGANIZATIONS}". ` +
+      `Operations over all organizations are ${together.join(', ')}.`,
+    details: { field: 'orgId', operations: together },
+  })
 }
 
 /**

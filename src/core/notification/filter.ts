@@ -5,6 +5,8 @@ import { channel, instant, text } from '../input/fields.ts'
 import type { NotificationFilter } from '../ports/storage/notifications.ts'
 import { type ListRequest, listReader } from '../records/list.ts'
 import type { RecordReads } from '../records/record-stores.ts'
+import { ALL_ORGANIZATIONS } from '../tenancy/all-organizations.ts'
+import { wrong } from '../tenancy/scope.ts'
 import { type CodeTemplates, inCode } from '../text/code-templates.ts'
 import { findStored } from '../text/find-templates.ts'
 import { errorCode, labelFilters } from './label-filters.ts'
@@ -14,7 +16,10 @@ import { type NotificationStatus, STATUSES } from './notification.ts'
 const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
 /** Reads a `NotificationQuery`. */
-export const readNotifications: (query: unknown) => ListRequest<
+export const readNotifications: (
+  query: unknown,
+  organizationId: string,
+) => ListRequest<
   LabelFilter & {
     channel?: string | undefined
     status?: NotificationStatus | undefined
@@ -37,7 +42,10 @@ export const readNotifications: (query: unknown) => ListRequest<
 })
 
 /** Reads a `LogQuery`. */
-export const readLogs: (query: unknown) => ListRequest<
+export const readLogs: (
+  query: unknown,
+  organizationId: string,
+) => ListRequest<
   LabelFilter & {
     channel?: string | undefined
     status?: NotificationStatus | undefined
@@ -45,7 +53,12 @@ export const readLogs: (query: unknown) => ListRequest<
   }
 > = listReader('logs', { ...of, notificationId: text(1, 128).optional(), ...labelFilters })
 
-/** A filter accepts the name of a template as well as its id. */
+/**
+ * A filter accepts the name of a template as well as its id; over all organizations only a name in code, since each has
+ * templates of its own.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
 export async function templateId(
   records: RecordReads,
   idOrName: string | undefined,
@@ -55,6 +68,11 @@ export async function templateId(
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
   // The id of one in code is its name.
   if (inCode(code, idOrName) !== null) return idOrName
+  if (organizationId === ALL_ORGANIZATIONS)
+    throw wrong(
+      'template',
+      'the id of a template, or the name of one in code: each organization has its own names',
+    )
   const [template = null] = await findStored(records, [{ organizationId, reference: idOrName }])
   // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
   return template?.id ?? idOrName

@@ -15,6 +15,7 @@ export const logRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsT
     summary: 'List the delivery log, newest first',
     method: 'GET',
     paths: ['/v1/logs', '/admin/logs'],
+    allOrganizations: true,
     permission: 'Read Only',
     limit: { name: 'logs.list', perMinute: 500 },
     errors: ['invalid_channel'],

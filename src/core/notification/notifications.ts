@@ -15,7 +15,7 @@ import type { LogEntry } from '../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../ports/storage/notifications.ts'
 import type { PageRequest } from '../ports/storage/page.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import { type List, listInPortions, listOf } from '../records/list.ts'
+import { type List, listInPortions, listOf, listOfOwner } from '../records/list.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
@@ -153,7 +153,7 @@ export function createNotifications(
       return recordOf(storage, await find(storage, organizationId, id), rendered === true)
     },
     async list(organizationId, query) {
-      const { page, filter: asked } = readNotifications(query)
+      const { page, filter: asked } = readNotifications(query, organizationId)
       await organizations.readable(organizationId)
       const { template, ...rest } = asked
       const filter = {
@@ -230,9 +230,14 @@ function assertNewTime(sendAt: number | null, expiresAt: number | null, now: num
 export function createLogs(storage: Storage, organizations: OrganizationFinder): PerTenant<Logs> {
   return {
     async list(organizationId, query) {
-      const { page, filter } = readLogs(query)
+      const { page, filter } = readLogs(query, organizationId)
       await organizations.readable(organizationId)
-      return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
+      return listOf(
+        listOfOwner('logs', organizationId),
+        await storage.logs.list({ ...filter, organizationId }, page),
+        page,
+        logRecord,
+      )
     },
   }
 }
@@ -247,7 +252,10 @@ export function listSummaries(
 ): Promise<List<NotificationSummary>> {
   const read = (request: PageRequest) => storage.notifications.list(filter, request)
   const view = (notification: Notification) => summary(notification, registry)
-  return listInPortions(list, read, page, { rows: 25, view: (rows) => rows.map(view) })
+  return listInPortions(listOfOwner(list, filter.organizationId), read, page, {
+    rows: 25,
+    view: (rows) => rows.map(view),
+  })
 }
 
 const NOT_CONFIGURED: NotificationFailure = {

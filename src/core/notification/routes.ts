@@ -234,6 +234,7 @@ export const notificationRoutes: readonly Route<Served>[] = routesOf(
     },
     {
       operation: 'listNotifications',
+      allOrganizations: true,
       summary: 'List notifications, newest first',
       method: 'GET',
       paths: ['/v1/notifications'],

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
+import { ALL_ORGANIZATIONS } from '../tenancy/all-organizations.ts'
 import { parseOptions, wrong } from '../tenancy/scope.ts'
 import { notACursor } from './cursor.ts'
 
@@ -56,20 +57,25 @@ export interface ListRequest<Filter> {
  *
  * @param list its name: cursors start with it, so that those of another list are refused
  * @param filters the optional filters with their schemas
- * @returns a function that throws NotifierError `invalid_parameter`, `invalid_channel`
+ * @returns a function of a query and whose list it is; it throws NotifierError `invalid_parameter`, `invalid_channel`
  */
 export function listReader<Filter extends object = object>(
   list: string,
   filters: { readonly [Name in keyof Filter]-?: z.ZodType<Filter[Name]> },
-): (query: unknown) => ListRequest<Filter> {
+): (query: unknown, organizationId?: string) => ListRequest<Filter> {
   const schema = z.strictObject({ ...paging, ...filters }) as unknown as z.ZodType<ListQuery & Filter>
-  return (query) => {
+  return (query, organizationId) => {
     const parsed = parseOptions(schema, query)
     const { limit = DEFAULT_LIMIT, offset = 0, cursor, ...filter } = parsed
     if (cursor !== undefined && offset > 0) throw wrong('offset', 'omitted with "cursor"')
-    const after = cursor === undefined ? {} : { cursor: cursorOf(list, cursor) }
+    const after = cursor === undefined ? {} : { cursor: cursorOf(listOfOwner(list, organizationId), cursor) }
     return { page: { limit, offset, ...after }, filter: filter as unknown as Filter }
   }
+}
+
+/** The name of a list, which over all organizations is another one: its order and its cursors are others. */
+export function listOfOwner(list: string, organizationId: string | undefined): string {
+  return organizationId === ALL_ORGANIZATIONS ? `all.${list}` : list
 }
 
 function cursorOf(list: string, cursor: unknown): string {

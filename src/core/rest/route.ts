@@ -40,6 +40,8 @@ export interface Route<Served = never> {
    * call it. Absent: the route needs no key.
    */
   readonly belongsTo?: 'caller' | 'organization' | 'operator'
+  /** True: it only reads, and operator keys may also name all organizations. */
+  readonly allOrganizations?: true
   /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
   readonly permission: Permission | 'public'
   /** Why a public operation is safe without a key, for the document: `the link is signed`. */
@@ -121,7 +123,7 @@ export interface TenantsOf<Api> {
 /** Validated input of a handler. */
 export interface RequestContext {
   readonly request: HttpRequest
-  /** Empty: the route belongs to no organization. */
+  /** Empty: the route belongs to no organization. `ALL_ORGANIZATIONS` only where the route takes it. */
   readonly organizationId: string
   /** Null: the route needs no key. */
   readonly caller: Caller | null

@@ -67,7 +67,7 @@ export function createDeadLetters({
   return {
     deadLetters: {
       async list(organizationId, query) {
-        const { page, filter: asked } = readList(query)
+        const { page, filter: asked } = readList(query, organizationId)
         await organizations.readable(organizationId)
         const { template, ...rest } = asked
         const filter = {

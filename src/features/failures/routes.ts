@@ -40,6 +40,7 @@ async function retry({ body, organizationId }: RequestContext, { tenants }: Serv
 export const deadLetterRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listDeadLetters',
+    allOrganizations: true,
     summary: 'List notifications that failed, newest first',
     method: 'GET',
     paths: ['/v1/dead-letters'],
@@ -51,6 +52,7 @@ export const deadLetterRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, b
   },
   {
     operation: 'groupDeadLetters',
+    allOrganizations: true,
     summary: 'Count notifications that failed by error code, provider and channel',
     method: 'GET',
     paths: ['/v1/dead-letters/groups'],

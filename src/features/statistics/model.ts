@@ -1,6 +1,6 @@
 import type { FailureGroups } from '../../core/notification/failure-groups.ts'
 
-/** What an overview of an organization shows. */
+/** What an overview of an organization, or of all, shows. */
 export interface Statistics {
   /** ISO 8601 UTC. */
   readonly at: string

@@ -32,6 +32,7 @@ export const statisticsRoutes: readonly Route<Served & Observed>[] = routesOf<Se
   [
     {
       operation: 'getStatistics',
+      allOrganizations: true,
       summary: 'Get counts of the last 24 hours, failures by cause, and what waits',
       method: 'GET',
       paths: ['/v1/statistics'],

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ownLane } from '../../core/channels/provider-registry.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { groupFailures } from '../../core/notification/failure-groups.ts'
-import type { JobCounts } from '../../core/ports/storage/job-counts.ts'
+import type { JobCounts, JobsOf } from '../../core/ports/storage/job-counts.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { StatisticsApi } from './api.ts'
 import type { Statistics } from './model.ts'
@@ -17,7 +18,7 @@ const SETTLED_MS = 5 * 60_000
 /** Hours that are remembered: those of some 400 organizations. */
 const MOST_REMEMBERED = 10_000
 
-/** Counts for an overview of one organization. Concurrent calls share one read. */
+/** Counts for an overview of an organization, or of all. Concurrent calls share one read. */
 export function createStatistics({
   storage,
   organizations,
@@ -52,9 +53,14 @@ export function createStatistics({
       hours.push({ from: new Date(from).toISOString(), ...counts })
     }
     const failures = await groupFailures(storage, { organizationId, from: first })
-    const lanes = [...kinds.known.keys()].flatMap((channel) => [channel, ownLane(channel, organizationId)])
-    const waiting = waitingIn(await storage.countJobs({ organizationId, lanes }, MOST))
+    const waiting = waitingIn(await storage.countJobs(jobsOf(organizationId), MOST))
     return { at: new Date(now).toISOString(), hours, failures, waiting, most: MOST }
+  }
+
+  function jobsOf(organizationId: string): JobsOf {
+    if (organizationId === ALL_ORGANIZATIONS) return 'all'
+    const lanes = [...kinds.known.keys()].flatMap((channel) => [channel, ownLane(channel, organizationId)])
+    return { organizationId, lanes }
   }
 
   return {
@@ -71,7 +77,9 @@ export function createStatistics({
 function waitingIn({ counts, now }: JobCounts): Statistics['waiting'] {
   const waiting = { due: 0, scheduled: 0, retrying: 0, running: 0 }
   let oldestDueMs: number | null = null
-  for (const { state, jobs, dueAt } of counts) {
+  for (const { lane, state, jobs, dueAt } of counts) {
+    // The lane of events, which only a count of all jobs has.
+    if (lane === null) continue
     waiting[state] = Math.min(waiting[state] + jobs, MOST)
     if (state === 'due') oldestDueMs = Math.max(oldestDueMs ?? 0, now - dueAt)
   }

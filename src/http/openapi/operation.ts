@@ -29,6 +29,20 @@ export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
     description: 'The organization that the request concerns.',
     schema: { type: 'string' },
   },
+  OrganizationIdOrAll: {
+    name: 'X-Organization-ID',
+    in: 'header',
+    description:
+      "The organization that the request concerns. Default: the key's own. Operator keys require this header or `orgId`, and may name all organizations: `*`.",
+    schema: { type: 'string' },
+  },
+  RequiredOrgIdOrAll: {
+    name: 'orgId',
+    in: 'query',
+    required: true,
+    description: 'The organization that the request concerns. With an operator key `*`: all organizations.',
+    schema: { type: 'string' },
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -126,7 +140,8 @@ function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] 
     description: route.pathParameters?.[name] ?? PATH_PARAMETERS[name] ?? 'Identifier.',
     schema: identifier,
   }))
-  const scope = admin ? ['RequiredOrgId', 'OrganizationId'] : ['OrgId', 'OrganizationId']
+  const all = route.allOrganizations === true ? 'OrAll' : ''
+  const scope = [admin ? `RequiredOrgId${all}` : 'OrgId', `OrganizationId${all}`]
   const shared = [
     ...(route.belongsTo === 'organization' ? scope : []),
     ...(route.requestHeaders ?? []).map((name) => REQUEST_HEADERS[name]),

@@ -225,6 +225,18 @@ describe.each(tenants)('$route.method $path', ({ route, path }) => {
     },
   )
 
+  it.each(PERMISSIONS)('with a %s operator key, for all organizations', async (permission) => {
+    const id = path.includes('{') ? (await resource(route, OWN)).id : ''
+    const answer = await attempt(route, path, { permission, id, naming: '*' })
+    const permitted = route.allOrganizations ? [route.status, undefined] : [422, 'missing_required_field']
+    const allowed = permits(permission, route.permission as Permission)
+    expect(outcome(answer)).toEqual(allowed ? permitted : [403, 'insufficient_permissions'])
+  })
+
+  it('with a key of one organization, for all', async () => {
+    expect(outcome(await attempt(route, path, { query: '?orgId=*' }))).toEqual([403, 'organization_mismatch'])
+  })
+
   it.each(PERMISSIONS)('with a %s key', async (permission) => {
     const expected = permits(permission, route.permission as Permission)
       ? [route.status, undefined]

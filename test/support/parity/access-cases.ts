@@ -57,6 +57,12 @@ export const access: Case[] = [
     code: 'organization_mismatch',
   },
   {
+    title: 'all organizations with a key of one',
+    call: { path: '/v1/logs?orgId=*' },
+    status: 403,
+    code: 'organization_mismatch',
+  },
+  {
     title: 'the organization twice in the header',
     call: { path: '/v1/templates', headers: { 'x-organization-id': ['org_default', 'org_default'] } },
     status: 403,

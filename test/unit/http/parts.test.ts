@@ -176,6 +176,7 @@ describe('the organization of a request', () => {
       { route: { belongsTo: 'organization' }, organizationRequired } as RouteMatch,
       { organizations: organizationId === null ? 'all' : [organizationId] } as Caller,
       { organizations: { get: async (id: string) => ({ id, deleting: id === 'org_leaving' }) } } as never,
+      ['listLogs'],
     )
   it.each([
     ['the key’s', undefined, '', false],
@@ -191,12 +192,21 @@ describe('the organization of a request', () => {
     ['organization_mismatch', undefined, 'orgId=org_other', true],
     ['organization_mismatch', 'org_other', 'orgId=org_other', false],
     ['organization_mismatch', 'ORG_MINE', '', false],
+    ['organization_mismatch', '*', '', false],
+    ['organization_mismatch', undefined, 'orgId=*', true],
     ['invalid_parameter', 'org_mine', 'orgId=org_other', false],
     ['missing_required_field', undefined, '', true],
     ['missing_required_field', 'org_mine', '', true],
     ['missing_required_field', 'org_mine', 'orgId=', true],
   ])('is %s for header %s and query "%s"', async (expected, header, query, required) => {
     await expect(of(header, query, required)).rejects.toThrow(code(expected))
+  })
+  it('is all only for an operator, not for people whom an application lets in to "*"', async () => {
+    await expect(of('*', '', false, '*')).rejects.toThrow(code('organization_mismatch'))
+    await expect(of(undefined, '', false, '*')).rejects.toThrow(code('organization_mismatch'))
+    await expect(of('*', '', false, null)).rejects.toThrow(
+      /Operations over all organizations are listLogs\.$/,
+    )
   })
   it.each([
     ['org_other', 'org_other', '', false],
