@@ -1,6 +1,7 @@
 import { apiKeys } from './api-keys/index.ts'
 import { attachments } from './attachments/index.ts'
 import { categories } from './categories/index.ts'
+import { delays } from './delays/index.ts'
 import { failures } from './failures/index.ts'
 import { languages } from './languages/index.ts'
 import { layouts } from './layouts/index.ts'
@@ -22,6 +23,7 @@ import { webhookEvents } from './webhook-events/index.ts'
  * layouts. Retention, which has no methods, is started by create-notifier.ts.
  */
 export const FEATURES: readonly [
+  typeof delays,
   typeof suppressions,
   typeof categories,
   typeof recipients,
@@ -39,6 +41,7 @@ export const FEATURES: readonly [
   typeof tracking,
   typeof webhookEvents,
 ] = [
+  delays,
   suppressions,
   categories,
   recipients,

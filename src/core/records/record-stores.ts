@@ -56,8 +56,8 @@ export interface RecordStore<Value extends object> {
     decide: (record: StoredRecord<Value>) => Value | Refusal | Promise<Value | Refusal>,
     also?: (value: Value, before: StoredRecord<Value>) => readonly RecordWrite[],
   ): Promise<StoredRecord<Value> | Refusal | 'unknown' | 'taken'>
-  /** False: there was none. */
-  remove(id: string): Promise<boolean>
+  /** Removes a record, and writes others in the same commit. False: there was none; the others are written. */
+  remove(id: string, also?: readonly RecordWrite[]): Promise<boolean>
 }
 
 /** Gives each kind its store. Concurrent writes share a commit. */
@@ -193,8 +193,8 @@ function createStore<Value extends object>(
         if (changed !== 'changed') return changed
       }
     },
-    async remove(id) {
-      const answer = await write([{ kind, do: 'remove', id }], null)
+    async remove(id, also = []) {
+      const answer = await write([{ kind, do: 'remove', id }, ...also], null)
       return answer.kind === 'written' && answer.records[0] !== null
     },
   }

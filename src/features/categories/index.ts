@@ -1,4 +1,5 @@
 import type { Feature, FeatureCore } from '../../core/feature.ts'
+import { delays } from '../delays/index.ts'
 import { type CategoryFinder, createCategoryFinder } from './finder.ts'
 import type { CodeCategories } from './options.ts'
 import type { Served } from './routes.ts'
@@ -18,7 +19,7 @@ export const categories: Feature<Served, CategoryServices, CategoryFinder> = {
   create(core) {
     const finder = createCategoryFinder(core.stores, core.categories, core.clock)
     return {
-      api: { tenants: { categories: createCategories(core, finder) } },
+      api: { tenants: { categories: createCategories(core, finder, core.use(delays)) } },
       shared: finder,
       categories: finder,
     }

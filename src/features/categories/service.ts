@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
@@ -11,10 +12,11 @@ import {
 } from '../../core/notification/category.ts'
 import { CATEGORY_ID_FORM } from '../../core/notification/category-id.ts'
 import { ALL, longCells } from '../../core/notification/cells.ts'
-import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { allOf, insertWithin } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import type { Delays } from '../delays/index.ts'
 import type { Categories } from './api.ts'
 import type { CategoryFinder } from './finder.ts'
 import { categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
@@ -24,6 +26,7 @@ import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } 
 export function createCategories(
   { stores, organizations, kinds }: FeatureCore,
   finder: CategoryFinder,
+  delays: Delays,
 ): PerTenant<Categories> {
   const store = stores.of(categoryKind)
   const { code } = finder
@@ -70,6 +73,12 @@ export function createCategories(
     throw new NotifierError('invalid_parameter', { message, details: { field } })
   }
 
+  /** Has the messages in categories judged again that wait. */
+  function judgedAgain(organizationId: string, ...categories: readonly Category[]): RecordWrite {
+    const ids = new Set(categories.flatMap(({ id, formerIds }) => [id, ...formerIds]))
+    return delays.changed(organizationId, { by: 'categories', categories: [...ids] })
+  }
+
   return {
     async create(organizationId, input) {
       const { id, ...settings } = parseSubject(categoryInput, input)
@@ -107,22 +116,35 @@ export function createCategories(
       if (formerIds.length > 0) await assertFree(organizationId, formerIds, before.id)
       const cells = wanted === undefined ? {} : { default: { [ALL]: true, ...longCells(wanted) } }
       const changed = { ...definedOf(change), ...cells }
-      const updated = await store.change(recordId, ({ value, readAt }) => {
-        const after = { ...value, ...changed, updatedAt: readAt }
-        assertSound(after)
-        return after
-      })
+      const updated = await store.change(
+        recordId,
+        ({ value, readAt }) => {
+          const after = { ...value, ...changed, updatedAt: readAt }
+          assertSound(after)
+          return after
+        },
+        (after, { value }) => (delaysAlike(value, after) ? [] : [judgedAgain(organizationId, value, after)]),
+      )
       finder.forget(organizationId)
       if (typeof updated === 'string') throw unknown(String(id))
       return view(updated)
     },
     async delete(organizationId, id) {
-      const { id: recordId } = await changeable(organizationId, id)
-      const removed = await store.remove(recordId)
+      const { id: recordId, value } = await changeable(organizationId, id)
+      const removed = await store.remove(
+        recordId,
+        value.quietHours ? [judgedAgain(organizationId, value)] : [],
+      )
       finder.forget(organizationId)
       if (!removed) throw unknown(String(id))
     },
   }
+}
+
+/** Whether messages in a category wait as they did before. */
+function delaysAlike(before: Category, after: Category): boolean {
+  const what = ({ quietHours, required, formerIds }: Category) => [quietHours ?? null, required, formerIds]
+  return isDeepStrictEqual(what(before), what(after))
 }
 
 function assertId(id: unknown): asserts id is string {

@@ -1,5 +1,6 @@
 import type { Feature } from '../../core/feature.ts'
 import { categories } from '../categories/index.ts'
+import { delays } from '../delays/index.ts'
 import { recipients } from '../recipients/index.ts'
 import { createPreferenceBook } from './book.ts'
 import type { OptOuts } from './consent.ts'
@@ -17,7 +18,10 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
   name: 'preferences',
   create(core) {
     const inUse = createPreferencesInUse(core.stores, core.clock)
-    const consent = { categories: core.use(categories), book: createPreferenceBook(core.stores, inUse) }
+    const consent = {
+      categories: core.use(categories),
+      book: createPreferenceBook(core.stores, inUse, core.use(delays)),
+    }
     return {
       api: {
         tenants: { preferences: createPreferences(core, consent) },

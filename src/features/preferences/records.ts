@@ -1,4 +1,5 @@
-import { digest } from '../../core/channels/address-hash.ts'
+import { addressName, digest } from '../../core/channels/address-hash.ts'
+import type { DelayedOf } from '../../core/ports/storage/notifications.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { Preferences } from './model.ts'
@@ -33,6 +34,8 @@ export interface PreferenceOwner {
   readonly by: PreferenceValue['by']
   /** The id of the record. */
   readonly id: string
+  /** The messages that the preferences decide about. */
+  readonly messages: DelayedOf
 }
 
 /** Others are hashed: an id of a record has at most 250 characters. */
@@ -41,15 +44,19 @@ const PLAIN = /^[\x21-\x7e]{1,100}$/
 /** A person by the application's id. */
 export function ownerByRecipient(organizationId: string, recipient: string): PreferenceOwner {
   const named = PLAIN.test(recipient) ? recipient : `sha256 ${digest(recipient)}`
-  return { organizationId, by: 'recipient', id: `${organizationId}\nrecipient\n${named}` }
+  const messages = { by: 'recipient', recipient } as const
+  return { organizationId, by: 'recipient', id: `${organizationId}\nrecipient\n${named}`, messages }
 }
 
 /** A person by an address on a channel. @param address the result of {@link addressHash} */
 export function ownerByAddress(organizationId: string, channel: string, address: string): PreferenceOwner {
-  return { organizationId, by: 'address', id: `${organizationId}\naddress\n${channel}\n${address}` }
+  const id = `${organizationId}\naddress\n${channel}\n${address}`
+  const messages = { by: 'address', address: addressName(channel, address) } as const
+  return { organizationId, by: 'address', id, messages }
 }
 
 /** The organization itself. */
 export function ownerOrganization(organizationId: string): PreferenceOwner {
-  return { organizationId, by: 'organization', id: `${organizationId}\norganization` }
+  const messages = { by: 'all' } as const
+  return { organizationId, by: 'organization', id: `${organizationId}\norganization`, messages }
 }

@@ -54,6 +54,17 @@ const quietOf = async (who: typeof ADA | typeof PERSON) =>
 const own = { quiet: 'own', weekFrom: '22:00', weekTo: '07:00' }
 
 describe('quiet hours on the preference page', () => {
+  it('that a person turns off free what waits', async () => {
+    const { change } = await start()
+    const clock = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    await change(ORGANIZATION, { quietHours: { zone: 'UTC', windows: [{ from: clock(-2), to: clock(2) }] } })
+    const { id } = await host.notifier.send({ channel: 'email', ...PERSON, category: 'news', body: 'Hello' })
+    const reason = async () => (await host.notifier.notifications.get(id)).waiting?.reason
+    expect(await reason()).toBe('delayed')
+    expect((await post({ quiet: 'none' })).status).toBe(303)
+    expect(await reason()).not.toBe('delayed')
+  })
+
   it("are the organization's at first, in the person's time zone", async () => {
     const { change } = await start()
     expect((await get()).text).toContain('<span>As preset</span>')
