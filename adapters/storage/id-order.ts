@@ -4,7 +4,7 @@ const PREFIX = 'notif_'
 /** Digits of each part: a larger number would not be exact. */
 const DIGITS = 14
 /** Numbers of a key: three parts of an id, and the sequence. */
-export const ID_KEY_PARTS = 4
+const ID_KEY_PARTS = 4
 
 /**
  * The sort key of lists over all organizations: the id as numbers, each with a one in front of its digits, then the

@@ -12,7 +12,7 @@ const STEPS = 20
  * Until what was judged by the old wishes while they changed is judged again: longer than an accept or attempt is under way,
  * and than other processes keep categories.
  */
-export const AGAIN_MS = 10_000
+const AGAIN_MS = 10_000
 
 /** Has the gate judge delayed messages again after a change of what it goes by. */
 export interface Delays {
