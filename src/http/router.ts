@@ -36,7 +36,8 @@ interface CompiledRoute {
 }
 
 const OWN_PREFIX = /^\/(?:v1|admin)(?:\/|$)/
-const IDENTIFIER = /^[\w-]{1,128}$/
+/** Ids of listeners have a dot. */
+const IDENTIFIER = /^[\w-][\w.-]{0,127}$/
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
 

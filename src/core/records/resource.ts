@@ -2,7 +2,7 @@ import type { NotifierError } from '../errors/notifier-error.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, type Owner, owned } from '../tenancy/scope.ts'
-import { type List, listOf, listReader } from './list.ts'
+import { type List, listOf, listOfOwner, listReader } from './list.ts'
 
 /** Where the rows of a resource are: a store of records, or a part of the storage. */
 export interface Rows<Row> {
@@ -45,9 +45,10 @@ export function createResource<Row extends { readonly organizationId: Owner }, I
       return view(await find(owner, id))
     },
     async list(owner, query) {
-      const { page } = read(query)
+      const { page } = read(query, owner ?? undefined)
       if (owner !== null) await organizations.readable(owner)
-      return listOf(name, await rows.list({ organizationId: owner }, page), page, view)
+      const found = await rows.list({ organizationId: owner }, page)
+      return listOf(listOfOwner(name, owner ?? undefined), found, page, view)
     },
   }
 }

@@ -40,7 +40,7 @@ export interface Route<Served = never> {
    * call it. Absent: the route needs no key.
    */
   readonly belongsTo?: 'caller' | 'organization' | 'operator'
-  /** True: it only reads, and operator keys may also name all organizations. */
+  /** True: operator keys may also name all organizations. */
   readonly allOrganizations?: true
   /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
   readonly permission: Permission | 'public'

@@ -9,7 +9,7 @@ import { SPEC_EVENT_TYPES } from '../../core/notification/facts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
-import { listOf, listReader } from '../../core/records/list.ts'
+import { listOf, listOfOwner, listReader } from '../../core/records/list.ts'
 import { createResource } from '../../core/records/resource.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
@@ -130,11 +130,11 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       return { ...record, request: requestOf(eventId, request) }
     },
     async deliveries(organizationId, id, query) {
-      const { page, filter } = readDeliveries(query)
+      const { page, filter } = readDeliveries(query, organizationId)
       await find(organizationId, id)
       const { status: state } = filter
       const found = await storage.webhookEndpoints.deliveries({ endpointId: id, state }, page)
-      return listOf('deliveries', found, page, deliveryView)
+      return listOf(listOfOwner('deliveries', organizationId), found, page, deliveryView)
     },
     async redeliver(organizationId, id, which) {
       const { since } = parseSubject(redeliverInput, which)

@@ -5,7 +5,7 @@ import { errorResponses, sharedResponses } from './errors.ts'
 import { answerHeaders } from './headers.ts'
 import { queryParameters, schemaOf } from './schemas.ts'
 
-const identifier = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\w-]+$' }
+const identifier = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\w-][\\w.-]*$' }
 
 /** Parameters that several operations share, by component name. */
 export const PARAMETERS: Readonly<Record<string, JsonObject>> = {

@@ -206,5 +206,12 @@ it('the document says at the parameters which operations take all organizations'
     '/v1/logs',
     '/v1/notifications',
     '/v1/statistics',
+    '/v1/webhooks',
+    '/v1/webhooks/{id}',
+    '/v1/webhooks/{id}/deliveries',
+    '/v1/webhooks/{id}/deliveries/{eventId}/redeliver',
+    '/v1/webhooks/{id}/redeliver',
+    '/v1/webhooks/{id}/rotate-secret',
+    '/v1/webhooks/{id}/test',
   ])
 })

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SendInput } from '../../../src/core/accept/input.ts'
 import { PERMISSIONS, type Permission, permits } from '../../../src/core/access/permissions.ts'
 import type { Route } from '../../../src/core/rest/route.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import type { Webhooks } from '../../../src/features/webhook-events/api.ts'
 import { ROUTES } from '../../../src/routes.ts'
 import type { Tenant } from '../../../src/tenant.ts'
 import { accept, claimOne, ended, note } from '../../../src/testing/storage/fixtures.ts'
@@ -95,8 +97,22 @@ async function withDraft({ templates }: Tenant<unknown>): Promise<{ id: string }
   return templates.saveDraft(id, { body: 'Hello' })
 }
 
+/** An organization may have fifty, and operators as many. */
+async function newWebhook(webhooks: Webhooks): Promise<{ id: string }> {
+  for (const { id } of (await webhooks.list()).items) await webhooks.delete(id)
+  return webhooks.create({ url: `http://127.0.0.1:${receiver.port}/` })
+}
+
+function webhooksOf(organizationId: string): Webhooks {
+  const { allOrganizations, organization } = host.notifier
+  return organizationId === ALL_ORGANIZATIONS
+    ? allOrganizations.webhooks
+    : organization(organizationId).webhooks
+}
+
 /** Something that an operation on one resource can be done to. */
 async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
+  if (tag.name === 'Webhooks') return newWebhook(webhooksOf(organizationId))
   const tenant = host.notifier.organization(organizationId)
   if (operation === 'retryNotification') return { id: await failed(organizationId) }
   switch (tag.name) {
@@ -122,10 +138,6 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       return tenant.apiKeys.create({ name: 'k', permission: 'Read Only' })
     case 'Categories':
       return tenant.categories.create({ id: newName(), name: 'News' })
-    case 'Webhooks':
-      // An organization may have fifty.
-      for (const { id } of (await tenant.webhooks.list()).items) await tenant.webhooks.delete(id)
-      return tenant.webhooks.create({ url: `http://127.0.0.1:${receiver.port}/` })
     default:
       throw new Error(`no resource for ${tag.name}`)
   }
@@ -184,13 +196,13 @@ async function failed(organizationId: string): Promise<string> {
 
 /** The id of an event for a webhook endpoint. */
 async function published(endpointId: string, organizationId: string): Promise<string> {
-  const { webhooks, send } = host.notifier.organization(organizationId)
+  const webhooks = webhooksOf(organizationId)
   try {
     await webhooks.get(endpointId)
   } catch {
     return 'evt_0'
   }
-  await send(mail)
+  await host.notifier.organization(organizationId === ALL_ORGANIZATIONS ? OWN : organizationId).send(mail)
   const delivery = await eventually(async () => (await webhooks.deliveries(endpointId)).items[0])
   return delivery.eventId
 }
@@ -226,8 +238,9 @@ describe.each(tenants)('$route.method $path', ({ route, path }) => {
   )
 
   it.each(PERMISSIONS)('with a %s operator key, for all organizations', async (permission) => {
-    const id = path.includes('{') ? (await resource(route, OWN)).id : ''
-    const answer = await attempt(route, path, { permission, id, naming: '*' })
+    const organizationId = route.allOrganizations ? ALL_ORGANIZATIONS : OWN
+    const id = path.includes('{') ? (await resource(route, organizationId)).id : ''
+    const answer = await attempt(route, path, { permission, organizationId, id, naming: ALL_ORGANIZATIONS })
     const permitted = route.allOrganizations ? [route.status, undefined] : [422, 'missing_required_field']
     const allowed = permits(permission, route.permission as Permission)
     expect(outcome(answer)).toEqual(allowed ? permitted : [403, 'insufficient_permissions'])

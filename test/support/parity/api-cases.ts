@@ -319,6 +319,12 @@ export const operators: Case[] = [
       ['list what it sent', { path: '/admin/logs?orgId=org_parity' }, 200],
       ['list what failed anywhere', { path: '/v1/dead-letters?orgId=*' }, 200],
       ['count over all', { path: '/v1/statistics', headers: { 'x-organization-id': '*' } }, 200],
+      [
+        'register a webhook of operators',
+        post('/v1/webhooks?orgId=*', { url: 'https://hooks.example.com/all' }),
+        201,
+      ],
+      ['get a listener', { path: '/v1/webhooks/wh_listener.mirror?orgId=*' }, 404, 'not_found'],
       ['list templates of all', { path: '/v1/templates?orgId=*' }, 422, 'missing_required_field'],
       ['send for none', notify(mail), 422, 'missing_required_field'],
       ['list of an unknown one', { path: '/v1/templates?orgId=org_nobody' }, 404, 'not_found'],

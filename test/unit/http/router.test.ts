@@ -98,6 +98,7 @@ describe('path parameters', () => {
     ['notif_1', 'notif_1'],
     ['notif%5F1', 'notif_1'],
     ['%61bc', 'abc'],
+    ['wh_listener.mirror', 'wh_listener.mirror'],
   ])('%s is %s', (segment, id) => {
     expect(find('GET', `/v1/things/${segment}`)).toMatchObject({ valid: true, params: { id } })
   })
@@ -108,6 +109,8 @@ describe('path parameters', () => {
     ['%00'],
     ['%2e%2e'],
     ['..'],
+    ['.'],
+    ['.env'],
     ['a%2Fb'],
     ['%E0%A4%A'],
     ['%F0%9F%98%80'],
