@@ -82,7 +82,8 @@ function delayed(notification: NewNotification, wait: Wait, kind: ChannelKind): 
 }
 
 /** Why a notification that verdicts were applied to waits. Null: it does not, or for its own time only. */
-export function delayOf({ content: { delayed } }: NewNotification): DelayedSend | null {
+export function delayOf({ content: { delayed }, expiresAt }: NewNotification): DelayedSend | null {
   if (delayed === undefined) return null
-  return { until: new Date(delayed.until).toISOString(), message: delayed.reason }
+  const { until, reason: message } = delayed
+  return { until: new Date(until).toISOString(), message, expires: expiresAt !== null && expiresAt <= until }
 }

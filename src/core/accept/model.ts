@@ -36,6 +36,8 @@ export interface DelayedSend {
   readonly until: string
   /** For people. */
   readonly message: string
+  /** True: its `expiresAt` comes no later, and it ends as `expired`. */
+  readonly expires: boolean
 }
 
 export interface BatchResult {

@@ -185,10 +185,15 @@ function explanation(
 
 /** As the gate decides: the first that is no wait, else the latest wait. Undefined: none stops it. */
 function strongest(stops: readonly ExplainedGate[]): ExplainedGate | undefined {
-  const final = stops.find(({ result }) => result !== 'waits')
-  const latest = (one: ExplainedGate, other: ExplainedGate): ExplainedGate =>
-    (other.until ?? '') > (one.until ?? '') ? other : one
-  return final ?? (stops.length === 0 ? undefined : stops.reduce(latest))
+  return stops.find(({ result }) => result !== 'waits') ?? latest(stops)
+}
+
+/** The one that waits longest. Undefined: there is none. */
+function latest(waits: readonly ExplainedGate[]): ExplainedGate | undefined {
+  return waits.reduce<ExplainedGate | undefined>(
+    (one, other) => ((other.until ?? '') > (one?.until ?? '') ? other : (one ?? other)),
+    undefined,
+  )
 }
 
 /** @param at the time for which it was asked */
@@ -272,9 +277,11 @@ function ofSchedule(
 /** Whether it expires before the last of other gates lets it go. */
 function ofExpiry(expiresAt: number | null, others: readonly ExplainedGate[], now: number): ExplainedGate[] {
   if (expiresAt === null) return []
-  const until = Math.max(now, ...others.map((gate) => timeOf(gate.until) ?? 0))
+  const last = latest(others.filter(({ result }) => result === 'waits'))
+  const until = Math.max(now, timeOf(last?.until ?? null) ?? 0)
   if (expiresAt > until) return []
-  const message = `It expires at ${isoOf(expiresAt)}, before it may go.`
+  const end = until > now ? `"${last?.gate}" lets it go at ${isoOf(until)}` : 'it may go'
+  const message = `It expires at ${isoOf(expiresAt)}, before ${end}.`
   return [{ gate: 'expiry', ...NOW, ...PASSED, result: 'failed', code: 'expired', message }]
 }
 

@@ -55,6 +55,7 @@ export const validatedSend: z.ZodType<ValidatedSend> = named(
       .object({
         until: timestamp.describe('It is judged again then.'),
         message: z.string().describe('For people.'),
+        expires: z.boolean().describe('Its `expiresAt` comes no later, and it ends as `expired`.'),
       })
       .nullable()
       .describe('Why it would wait now, such as for the end of quiet hours. Null: it would not.'),

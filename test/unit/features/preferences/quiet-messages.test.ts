@@ -42,7 +42,7 @@ describe('a message in quiet hours', () => {
     const { world, notifier, email, change } = await start()
     await change(ada, { quietHours: night })
     const message = 'Quiet hours until 07:00 (Europe/Zurich).'
-    expect((await notifier.validate(mail)).delayed).toEqual({ until: MORNING, message })
+    expect((await notifier.validate(mail)).delayed).toEqual({ until: MORNING, message, expires: false })
     const { id, status } = await notifier.send(mail)
     expect(status).toBe('queued')
     await world.clock.advance(6 * HOUR)
@@ -97,7 +97,22 @@ describe('a message in quiet hours', () => {
   it('ends as expired if it expires before their end', async () => {
     const { world, notifier, email, change } = await start()
     await change(ada, { quietHours: night })
-    const { id } = await notifier.send({ ...mail, expiresAt: new Date(NIGHT + HOUR).toISOString() })
+    const short = { ...mail, expiresAt: '2026-01-16T00:00:00.000Z' }
+    const expires = async (expiresAt: string) =>
+      (await notifier.validate({ ...mail, expiresAt })).delayed?.expires
+    expect(await Promise.all(['2026-01-16T06:00:00.001Z', MORNING, short.expiresAt].map(expires))).toEqual([
+      false,
+      true,
+      true,
+    ])
+    const { id } = await notifier.send(short)
+    const message = `It expires at ${short.expiresAt}, before "preferences" lets it go at ${MORNING}.`
+    for (const why of [await notifier.notifications.explain(id), ...(await notifier.explain(short))]) {
+      expect(why.decidedBy).toBe('expiry')
+      const [waits, expiry] = why.gates.filter(({ result }) => result !== 'passed')
+      expect(waits).toMatchObject({ gate: 'preferences', result: 'waits', until: MORNING })
+      expect(expiry).toMatchObject({ gate: 'expiry', result: 'failed', code: 'expired', message })
+    }
     await world.clock.advance(2 * HOUR)
     expect((await notifier.notifications.get(id)).error?.code).toBe('expired')
     expect(email.messages).toHaveLength(0)
