@@ -24,6 +24,8 @@ try {
     webhooks: '/webhooks',
     webhook: `/webhooks/${endpoint}`,
     suppressions: '/suppressions',
+    recipient: '/recipients?recipient=user%20of%20Acme',
+    'quiet-hours': '/quiet-hours',
     limits: '/limits',
   }
   const secret = await host.operatorKey('Full Access', ['content'])

@@ -1,4 +1,3 @@
-import type { ComponentType } from 'preact'
 import { FailuresPage } from '../pages/failures/failures-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { LimitsPage } from '../pages/limits/limits-page.tsx'
@@ -15,13 +14,21 @@ import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
 import type { Texts } from '../texts/en.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { decoded } from './base.ts'
+import { lazyPage, type PageComponent } from './lazy-page.tsx'
+
+const RecipientsPage = lazyPage(
+  async () => (await import('../pages/recipients/recipients-page.tsx')).RecipientsPage,
+)
+const QuietHoursPage = lazyPage(
+  async () => (await import('../pages/quiet-hours/quiet-hours-page.tsx')).QuietHoursPage,
+)
 
 /** A page: the paths it answers to, and where it stands in the menu. */
 export interface PageEntry {
   /** Below the mount, or below `/o/{organization}` for a page of an organization. `:name` stands for one segment. */
   readonly path: string
   readonly scope: 'organization' | 'operator'
-  readonly component: ComponentType<{ readonly params: Readonly<Record<string, string>> }>
+  readonly component: PageComponent
   /** Its entry in the menu. Left out, it belongs to the page whose path it begins with. */
   readonly menu?: { readonly title: keyof Texts['pages']; readonly icon: IconName }
 }
@@ -68,6 +75,18 @@ export const PAGES: readonly PageEntry[] = [
     scope: 'organization',
     component: SuppressionsPage,
     menu: { title: 'suppressions', icon: 'suppressions' },
+  },
+  {
+    path: '/recipients',
+    scope: 'organization',
+    component: RecipientsPage,
+    menu: { title: 'recipients', icon: 'recipients' },
+  },
+  {
+    path: '/quiet-hours',
+    scope: 'organization',
+    component: QuietHoursPage,
+    menu: { title: 'quietHours', icon: 'quietHours' },
   },
   {
     path: '/limits',

@@ -2,6 +2,7 @@ import { failures } from './en/failures.ts'
 import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
 import { overview } from './en/overview.ts'
+import { quietHours, recipients } from './en/quiet-hours.ts'
 import { templates } from './en/templates.ts'
 
 /** Every text of the dashboard. A second language is one more file of this shape. */
@@ -27,6 +28,8 @@ export const en = {
     keys: 'API keys',
     webhooks: 'Webhooks',
     suppressions: 'Suppressions',
+    recipients: 'Recipients',
+    quietHours: 'Quiet hours',
     limits: 'Limits',
     organizations: 'Organizations',
     operations: 'Operations',
@@ -108,6 +111,8 @@ export const en = {
   sending,
   templates,
   failures,
+  quietHours,
+  recipients,
   chart: {
     most: (count: string) => `Highest: ${count}`,
     table: 'Show as a table',

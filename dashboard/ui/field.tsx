@@ -49,7 +49,16 @@ export function Field({
 interface TextFieldProps extends Common {
   readonly value: string
   readonly onValue: (value: string) => void
-  readonly type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'datetime-local' | 'date'
+  readonly type?:
+    | 'text'
+    | 'password'
+    | 'email'
+    | 'url'
+    | 'search'
+    | 'number'
+    | 'datetime-local'
+    | 'date'
+    | 'time'
   readonly name?: string
   readonly autoComplete?: string
   readonly placeholder?: string
@@ -60,6 +69,8 @@ interface TextFieldProps extends Common {
   readonly readOnly?: boolean
   readonly min?: number
   readonly max?: number
+  /** Id of a `datalist` with suggestions. */
+  readonly list?: string
 }
 
 export function TextField({ label, hint, error, onValue, mono, type = 'text', ...input }: TextFieldProps) {

@@ -7,6 +7,8 @@ const PATHS = {
   keys: 'M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 12 20 3M17 6l3 3M14 9l2 2',
   webhooks: 'M9 8a3 3 0 1 1 4 2.8l-3 5.2M6 13a3 3 0 1 0 3 4h6M18 19a3 3 0 1 0-2-5l-3-5',
   suppressions: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM5.6 5.6l12.8 12.8',
+  recipients: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21a8 8 0 0 1 16 0',
+  quietHours: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
   limits: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
   organizations: 'M4 21V5l8-2v18M12 8h8v13M2 21h20M7 8h2M7 12h2M7 16h2M15 12h2M15 16h2',
   operations: 'M3 12h4l3 7 4-14 3 7h4',

@@ -33,6 +33,8 @@ describeDashboard(
         'o/org_acme/webhooks',
         `o/org_acme/webhooks/${endpoint}`,
         'o/org_acme/suppressions',
+        'o/org_acme/quiet-hours',
+        `o/org_acme/recipients?recipient=${encodeURIComponent(`user of ${HOSTILE}`)}`,
         'o/org_acme/limits',
         `o/${encodeURIComponent('<img src=x>')}/keys`,
         `${encodeURIComponent('<img src=x>')}?status=${encodeURIComponent('"><img src=x>')}`,

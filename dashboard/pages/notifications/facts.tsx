@@ -44,7 +44,11 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
         <Fact name={said.resendOf}>
           {resendOf === null ? null : <a href={hrefOf(`${here}/${resendOf}`)}>{resendOf}</a>}
         </Fact>
-        <Fact name={said.person}>{recipient}</Fact>
+        <Fact name={said.person}>
+          {recipient === null ? null : (
+            <a href={hrefOf(inOrganization('/recipients'), { recipient })}>{recipient}</a>
+          )}
+        </Fact>
         <Fact name={said.category}>{category}</Fact>
         <Fact name={said.group}>{groupId}</Fact>
         <Fact name={said.metadata}>

@@ -15,7 +15,17 @@ import { SendForm } from './send-form.tsx'
 
 const said = texts.notifications
 const STATUSES = Object.keys(said.statuses) as Status[]
-const NAMES = ['status', 'channel', 'to', 'template', 'code', 'provider', 'from', 'until'] as const
+const NAMES = [
+  'status',
+  'channel',
+  'to',
+  'recipient',
+  'template',
+  'code',
+  'provider',
+  'from',
+  'until',
+] as const
 
 const COLUMNS: readonly Column<Summary>[] = [
   {
@@ -83,6 +93,7 @@ export function NotificationsPage() {
           choices={session.value.channels.map((value) => ({ value, label: value }))}
         />
         <TextFilter name="to" label={said.to} />
+        <TextFilter name="recipient" label={said.person} />
         <TextFilter name="template" label={said.template} />
         <SelectFilter
           name="code"

@@ -62,6 +62,11 @@ function StillWaiting({
           {said.until} <Time at={until} style="full" /> (<Time at={until} />)
         </p>
       )}
+      {reason === 'delayed' ? (
+        <p class="links">
+          <a href={hrefOf(inOrganization('/quiet-hours'))}>{texts.quietHours.title}</a>
+        </p>
+      ) : null}
       {error === null && code !== null ? (
         <p>
           {said.because} {adviceFor(code)} <code>{code}</code>

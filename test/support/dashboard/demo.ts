@@ -50,6 +50,12 @@ export async function plantDemo(notifier: Notifier, name = 'Acme'): Promise<Demo
     body: 'Hi',
     sendAt: new Date(Date.now() + 86_400_000),
   })
+  const quietHours = { zone: 'Europe/Vienna', windows: [{ from: '22:00', to: '07:00' }] }
+  await acme.categories.create({ id: 'news', name: `News of ${name}`.slice(0, 100), quietHours })
+  await acme.preferences.change(
+    { recipient: `user of ${name}` },
+    { quietHours: false, categories: { news: false } },
+  )
   await acme.suppressions.add({ channel: 'email', to: 'former@example.com' })
   await acme.waitFor(notification, { timeoutMs: 30_000 })
   return { notification, template: welcome.id, endpoint: endpoint.id }

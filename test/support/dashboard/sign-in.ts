@@ -12,5 +12,6 @@ export async function signIn(
   await page.goto(`${host.url}o/${organization}${path}`)
   await page.getByLabel('API key').fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation').waitFor({ state: 'attached' })
+  // On a phone the menu is closed, and so has no role.
+  await page.locator('nav').waitFor({ state: 'attached' })
 }
