@@ -44,6 +44,11 @@ export default defineConfig(({ dts }) => ({
   noExternal: ['libphonenumber-js/core'],
   // Without it tsup writes "sqlite" for "node:sqlite", which exists only under its full name.
   removeNodeProtocol: false,
+  // Shorter code with all names: the package has at most 4 MB.
+  esbuildOptions(options) {
+    options.charset = 'utf8'
+    options.minifySyntax = true
+  },
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
   dts: dts !== false && {
     entry: declarations(),
