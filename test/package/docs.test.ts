@@ -57,6 +57,25 @@ test('the provider of the guide keeps its contract', async () => {
   expect(await consumer.node('--test', 'acme-sms.test.ts')).toMatch(/pass [1-9]\d+\n[\s\S]*fail 0\n/)
 })
 
+test('the programs about when and why print what their last comments say', async () => {
+  const programs = await codeBlocks('docs/when-and-why.md', 'ts')
+  expect(programs).toHaveLength(4)
+  for (const { code } of programs) {
+    await consumer.write('when.ts', code)
+    const comments = code.split('\n').filter((line) => line.startsWith('// '))
+    const printed = comments.map((line) => `${line.slice(3)}\n`).join('')
+    expect(await consumer.node('--disable-warning=ExperimentalWarning', 'when.ts')).toBe(printed)
+  }
+})
+
+test('the program about quiet hours delays a message until their end', async () => {
+  const [program] = (await codeBlocks('docs/preferences.md', 'ts')).filter(({ code }) =>
+    code.includes('quietHours'),
+  )
+  await consumer.write('quiet.ts', program?.code ?? '')
+  expect(await consumer.node('--disable-warning=ExperimentalWarning', 'quiet.ts')).toBe('')
+})
+
 test('the shop of the guide stores an order and its notification together in SQLite', async () => {
   await consumer.write('shop.ts', await scalingBlock('shop.db'))
   const code = `
@@ -118,6 +137,36 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
       await knex.destroy()
       await pool.end()`
     expect(await consumer.node('--input-type=module', '-e', code)).toBe('23505\n1\n4\n')
+  })
+
+  test('a reminder of the guide moves together with its booking', async () => {
+    const block = (await codeBlocks('docs/sending.md', 'ts')).find(({ code }) => code.includes('moveBooking'))
+    await consumer.write('booking.ts', block?.code ?? '')
+    const code = `
+      import { createNotifier } from 'carillon'
+      import { postgres } from 'carillon/postgres'
+      import pg from 'pg'
+      import { moveBooking } from './booking.ts'
+      const connectionString = '${server.url}'
+      const pool = new pg.Pool({ connectionString })
+      await pool.query('CREATE TABLE bookings (id text PRIMARY KEY, begins timestamptz)')
+      await pool.query("INSERT INTO bookings VALUES ('1', now())")
+      const email = { name: 'none', send: async () => ({ kind: 'accepted' }) }
+      const notifier = createNotifier({ storage: postgres({ connectionString }), channels: { email } })
+      await notifier.start({ deliver: false })
+      const inDays = (days) => new Date(Date.now() + days * 86_400_000)
+      const mail = { channel: 'email', to: 'ada@example.com', body: 'x' }
+      const { id: reminder } = await notifier.send({ ...mail, sendAt: inDays(1) })
+      const begins = inDays(5)
+      await moveBooking(pool, notifier, { id: '1', reminder, begins })
+      await notifier.notifications.cancel(reminder)
+      await moveBooking(pool, notifier, { id: '1', reminder, begins: inDays(9) }).catch(({ code }) => console.log(code))
+      const { rows } = await pool.query('SELECT begins FROM bookings')
+      const { sendAt } = await notifier.notifications.get(reminder)
+      console.log(begins - rows[0].begins, begins - new Date(sendAt))
+      await notifier.stop()
+      await pool.end()`
+    expect(await consumer.node('--input-type=module', '-e', code)).toBe('not_reschedulable\n0 86400000\n')
   })
 })
 

@@ -142,7 +142,7 @@ export interface EventListening {
    *
    * @example
    * await notifier.allOrganizations.listen('mirror', async ({ event, data }, { id }) => {
-   *   await warehouse.insert({ id, event, organization: data.organizationId, subject: data.id })
+   *   await store({ id, event, organizationId: data.organizationId, about: data.id })
    * })
    * await notifier.start()
    */
