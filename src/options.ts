@@ -43,7 +43,7 @@ import {
   resolveRecipients,
 } from './features/recipients/options.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
-import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
+import { canMatch, type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
 import type { Plugin } from './plugin-kit/plugin.ts'
 import {
   AUTHORING_OPTIONS,
@@ -313,7 +313,7 @@ export function resolveOptions<Tx>(
   )
   const { clock = systemClock(), logger = silentLogger(), logRecipients = 'masked' } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
-  assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
+  assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'], 'console')
   if (logRecipients !== 'masked' && logRecipients !== 'shown')
     throw wrong('logRecipients', '"masked" or "shown"')
   const { storage = defaultStorage(clock), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
@@ -378,7 +378,7 @@ export function resolveOptions<Tx>(
     outgoing: resolveWebhooks(webhooks),
     proxyFor: resolveProxy(options.proxy),
     bounds,
-    ...resolveAuthoring(options, kinds, bounds),
+    ...resolveAuthoring(options, kinds, [...sources.keys()], bounds),
   }
 }
 
@@ -427,6 +427,12 @@ function resolveProxy(proxy: NotifierOptions['proxy']): ProxyFor {
     const { noProxy = [] } = proxy
     if (!Array.isArray(noProxy) || !noProxy.every((host) => typeof host === 'string'))
       throw wrong('proxy.noProxy', 'a list of hosts such as api.example.com')
+    const odd = noProxy.findIndex((host) => !canMatch(host))
+    if (odd !== -1)
+      throw wrong(
+        `proxy.noProxy[${odd}]`,
+        'one host such as api.example.com, an address, a CIDR block or an ascending range',
+      )
   }
   return proxyFrom(proxy)
 }

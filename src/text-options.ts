@@ -56,10 +56,11 @@ export interface ResolvedAuthoring {
 export function resolveAuthoring(
   { layouts, partials, templates, ...given }: AuthoringOptions,
   kinds: Kinds,
+  configured: readonly string[],
   bounds: Bounds,
 ): ResolvedAuthoring {
   return {
-    definitions: resolveCodeTemplates(templates, kinds, bounds),
+    definitions: resolveCodeTemplates(templates, kinds, configured, bounds),
     application: resolveApplicationTexts({ layouts, partials }, bounds),
     languages: resolveApplicationLanguages(given, bounds),
   }

@@ -153,7 +153,7 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new NotifierError('invalid_parameter', {
-      message: 'The request body must be a JSON object.',
+      message: `The request body must be a JSON object${Array.isArray(value) ? ', such as { "notifications": [ … ] } for a batch' : ''}.`,
       details: { field: 'body', expected: 'object' },
     })
   }

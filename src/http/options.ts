@@ -71,7 +71,7 @@ const BYTES: OptionRule = {
 }
 const OPTIONS: OptionNames<HttpApiOptions> = {
   https: oneOf('require', 'allow-loopback', 'off'),
-  trustedProxies: { expected: 'an array', holds: Array.isArray },
+  trustedProxies: { expected: "an array, such as ['loopback']", holds: Array.isArray },
   errorFormat: oneOf('nested', 'flat'),
   maxBodyBytes: BYTES,
   maxBatchBytes: BYTES,

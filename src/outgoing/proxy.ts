@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { networksOf, rangeOf } from '../core/access/networks.ts'
 import { invalidOption } from '../core/errors/invalid-option.ts'
 import type { ProxyFor } from '../core/ports/outgoing.ts'
@@ -107,6 +108,13 @@ function exceptionOf(entry: string): (origin: Origin) => boolean {
   const matches = (given: string): boolean =>
     given === name || (name !== below.slice(1) && (given.endsWith(below) || `.${given}` === name))
   return (origin) => matches(origin.host) && (portOnly === undefined || Number(portOnly) === origin.port)
+}
+
+/** Whether an entry of `noProxy` can match a host: not a URL, a list in one text, nor a range that ends before it begins. */
+export function canMatch(entry: string): boolean {
+  const text = entry.trim()
+  if (networksOf([text]) !== null || rangeOf(text) !== null) return true
+  return !/[\s,/]/.test(text) && text.split('-').some((part) => isIP(part) === 0)
 }
 
 /** Completes the sentence about an option with an invalid proxy. */

@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module'
 import { createElement } from 'react'
 import { afterAll, expect, it } from 'vitest'
 import { createNotifier, defineTemplates } from '../../src/index.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { TO, withTemplates } from '../support/code-templates.ts'
 
 // As Node.js itself reports packages that are not installed.
@@ -31,7 +32,7 @@ it('an element of React names the package that it needs, and others need none', 
 
 it('MJML names the package at the start', async () => {
   const templates = defineTemplates({ hi: { channel: 'email', mjml: '<mjml></mjml>' } })
-  await expect(createNotifier({ channels: {}, templates }).start()).rejects.toMatchObject({
+  await expect(createNotifier({ channels: { email: recordingProvider() }, templates }).start()).rejects.toMatchObject({
     code: 'missing_peer',
     message: 'The package "mjml" is not installed. Run: npm install mjml',
   })

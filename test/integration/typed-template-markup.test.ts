@@ -3,6 +3,7 @@ import { createElement } from 'react'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createNotifier, defineTemplates } from '../../src/index.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { TO, withTemplates } from '../support/code-templates.ts'
 
 interface Node {
@@ -137,7 +138,7 @@ describe('MJML', () => {
     ['<p>', "Element p doesn't exist"],
     ['no MJML', 'Parsing failed'],
   ])('is refused by the start with the line of a fault', async (mjml, fault) => {
-    const notifier = createNotifier({ channels: {}, templates: { hi: { channel: 'email', mjml } } as never })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, templates: { hi: { channel: 'email', mjml } } as never })
     const error = await notifier.start().catch((error) => error)
     expect(error).toMatchObject({ code: 'invalid_configuration', details: { option: 'templates.hi.mjml' } })
     expect(error.message).toContain(fault)

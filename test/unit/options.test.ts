@@ -16,6 +16,7 @@ const channels = { email: channel }
 const resolved = (options: NotifierOptions) => resolveOptions(options, inMemory)
 const odd = (change: object) => ({ channels: { email: { ...channel, ...change } } })
 const list = (change: object) => ({ channels: { email: { providers: [channel], ...change } } })
+const PROXY = 'http://proxy.example.net:3128'
 const exponential = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 }
 const schedule = { kind: 'schedule', delaysMs: [1], jitter: 0 }
 
@@ -24,7 +25,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['options', undefined, 'an object'],
     ['options', null, 'an object'],
     ['options', 'x', 'an object'],
-    ['channels', {}, 'an object'],
+    ['channels', {}, 'an object, such as { email: smtp({ … }) }'],
     ['channels', { channels: [] }, 'an object'],
     ['chanels', { chanels: {} }, 'is not an option: use channels'],
     ['channels.fax', { channels: { fax: channel } }, 'email, sms, push, slack, webhook'],
@@ -115,6 +116,21 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['storage', { channels, storage: 'file.db' }, 'start, stop, accept, claim, settle'],
     ['storage', { channels, storage: null }, 'start'],
     ['logger', { channels, logger: { info() {} } }, 'debug, warn, error'],
+    ['logger', { channels, logger: true }, 'such as console'],
+    ['locale', { channels, locale: 'german' }, 'such as en or fr-BE'],
+    ['proxy.noProxy', { channels, proxy: { url: PROXY, noProxy: 'a.example' } }, 'a list'],
+    ...['10.0.0.9-10.0.0.1', '10.0.0.1-::1', 'https://a.example', 'a.example,b.example', '10.0.0.0/99'].map(
+      (host): [string, unknown, string] => [
+        'proxy.noProxy[1]',
+        { channels, proxy: { url: PROXY, noProxy: ['a-b.example', host] } },
+        'one host such as',
+      ],
+    ),
+    [
+      'templates.code.channel',
+      { channels, templates: { code: { channel: 'sms', text: 'x' } } },
+      'a channel of the option "channels" (email); "sms" is not one',
+    ],
     ['clock', { channels, clock: { now: Date.now } }, 'monotonic, timer'],
     ['rateLimiter', { channels, rateLimiter: {} }, 'consume'],
     ['rateLimiter', { channels, rateLimiter: { ...memoryRateLimiter(), close: undefined } }, 'close'],

@@ -129,8 +129,14 @@ function verbOf({ code, command = '' }: SmtpError): string {
 
 function explain(error: SmtpError, reply: SmtpReply): string {
   // The client's message repeats the reply after a colon, so the reply alone is enough.
-  return reply.text === '' ? error.message : reply.text
+  if (reply.text !== '') return reply.text
+  return UNTRUSTED.test(error.originalCode ?? error.code ?? '')
+    ? `${error.message}. The certificate of the mail server is not trusted: its authority belongs in the option "tls" of smtp(), as { ca }. For a server on this machine, { rejectUnauthorized: false } accepts any.`
+    : error.message
 }
+
+/** Codes of Node.js for certificates that it does not accept. */
+const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_)/
 
 function codeOf(error: SmtpError, reply: SmtpReply): string | undefined {
   return reply.raw !== '' ? reply.raw : (error.originalCode ?? error.code)

@@ -50,7 +50,11 @@ export function rangeOf(text: string): Networks | null {
   const [first = '', last = '', ...more] = text.split('-')
   if (isIP(first) === 0 || isIP(first) !== isIP(last) || more.length > 0) return null
   const list = new BlockList()
-  list.addRange(first, last, familyOf(isIP(first)))
+  try {
+    list.addRange(first, last, familyOf(isIP(first)))
+  } catch {
+    return null // the last address is before the first
+  }
   return within(list)
 }
 

@@ -127,7 +127,7 @@ export function resolveChannels(
   channels: ChannelOptions,
   builtIn: ReadonlyMap<string, ChannelKind>,
 ): ChannelSources {
-  assertObject('channels', channels)
+  assertObject('channels', channels, '{ email: smtp({ … }) } with smtp from carillon/smtp')
   const sources = new Map<string, ChannelSource>()
   for (const [name, value] of Object.entries(channels)) {
     if (value !== undefined) sources.set(name, resolveSource(name, value, builtIn))

@@ -18,11 +18,15 @@ function kept<Result>(work: (name: string) => Result): (name: string) => Result 
   }
 }
 
-/** A BCP 47 name in canonical form, without extensions: `de-at` is `de-AT`. Null: it is not one. */
+/**
+ * A BCP 47 name in canonical form, without extensions: `de-at` is `de-AT`. Null: it is not one. The form permits languages of
+ * up to eight letters, but none has more than three: `german` is a word.
+ */
 export const canonicalLocale: (name: string) => string | null = kept((name) => {
   if (name.length > MAX_LOCALE_LENGTH) return null
   try {
-    return new Intl.Locale(name).baseName
+    const { language, baseName } = new Intl.Locale(name)
+    return language.length > 3 ? null : baseName
   } catch {
     return null
   }

@@ -12,10 +12,13 @@ export function duration(option: string, value: number): number {
   return value
 }
 
-/** @throws NotifierError `invalid_configuration` */
-export function assertObject(option: string, value: unknown): void {
+/**
+ * @param example a valid value, to follow "such as"
+ * @throws NotifierError `invalid_configuration`
+ */
+export function assertObject(option: string, value: unknown, example?: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
-    throw wrong(option, `an object${instead(value)}`)
+    throw wrong(option, `an object${suchAs(example)}${instead(value)}`)
 }
 
 /**
@@ -33,8 +36,12 @@ export function assertMethods(
   )
   if (missing.length > 0) {
     const right = `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`
-    throw wrong(option, `${right}${example === undefined ? '' : `, such as ${example}`}${instead(value)}`)
+    throw wrong(option, `${right}${suchAs(example)}${instead(value)}`)
   }
+}
+
+function suchAs(example: string | undefined): string {
+  return example === undefined ? '' : `, such as ${example}`
 }
 
 /** Names the missing part if the given value shows it. */

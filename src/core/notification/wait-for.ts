@@ -5,7 +5,6 @@ import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions } from '../tenancy/scope.ts'
 import type { Notifications, Outcomes } from './api.ts'
 import type { NotificationRecord, WaitOptions } from './model.ts'
-import type { NotificationStatus } from './notification.ts'
 
 /** Interval of polls, which find the work of other processes. */
 const POLL_MS = 500
@@ -64,10 +63,10 @@ export function createWaits(clock: Clock): Waits {
   ): Promise<NotificationRecord> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = parseOptions(waitOptions, options)
     return new Promise<NotificationRecord>((resolve, reject) => {
-      let status: NotificationStatus | null = null
+      let last: NotificationRecord | null = null
       let [over, looking, again] = [false, false, false]
       let cancelPoll = (): void => {}
-      const cancelTimeout = clock.timer(timeoutMs, () => wait.fail(timedOut(id, status, timeoutMs)))
+      const cancelTimeout = clock.timer(timeoutMs, () => wait.fail(timedOut(id, last, timeoutMs)))
       const wait: Wait = { look: () => void look(), fail }
       enter(id, wait)
       wait.look()
@@ -88,8 +87,8 @@ export function createWaits(clock: Clock): Waits {
       async function read(): Promise<void> {
         try {
           const record = await get(organizationId, id)
-          status = record.status
-          if (over || status === 'queued' || status === 'scheduled') return
+          last = record
+          if (over || record.status === 'queued' || record.status === 'scheduled') return
           close()
           resolve(record)
         } catch (error) {
@@ -125,12 +124,14 @@ export function createWaits(clock: Clock): Waits {
   }
 }
 
-function timedOut(id: string, status: NotificationStatus | null, timeoutMs: number): NotifierError {
+function timedOut(id: string, last: NotificationRecord | null, timeoutMs: number): NotifierError {
+  const status = last?.status ?? null
   const found = status === null ? 'has not been read' : `is still "${status}"`
+  const error = last?.error ?? null
   return new NotifierError('wait_timeout', {
     message:
       `The notification "${id}" ${found} after ${timeoutMs} ms. waitFor() waits until it is sent, has failed or is ` +
-      'cancelled.',
+      `cancelled.${error === null ? '' : ` The last attempt failed with ${error.code}: ${error.message}`}`,
     details: { id, status, timeoutMs },
   })
 }

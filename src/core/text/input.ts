@@ -102,7 +102,7 @@ export function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>
       code: 'custom',
       input: value,
       path: ['body'],
-      message: 'must be given, or "html" or "text"',
+      message: 'is required, or "html" or "text"',
     })
 }
 

@@ -105,12 +105,20 @@ const TEXTS = ['subject', 'html', 'mjml', 'text'] as const
 export function resolveCodeTemplates(
   option: DefinedTemplates | undefined = {},
   kinds: Kinds,
+  configured: readonly string[],
   bounds: Bounds,
 ): readonly CodeDefinition[] {
   assertObject('templates', option)
   const entries = Object.entries(option as Readonly<Record<string, unknown>>)
   if (entries.length > MAX_TEMPLATES) throw wrong('templates', `an object of at most ${MAX_TEMPLATES}`)
-  return entries.map(([name, given]) => resolved(name, given, kinds, bounds))
+  const definitions = entries.map(([name, given]) => resolved(name, given, kinds, bounds))
+  for (const { name, channel } of definitions)
+    if (!configured.includes(channel))
+      throw wrong(
+        `templates.${name}.channel`,
+        `a channel of the option "channels" (${configured.join(', ') || 'it has none'}); "${channel}" is not one`,
+      )
+  return definitions
 }
 
 function resolved(name: string, given: unknown, kinds: Kinds, bounds: Bounds): CodeDefinition {

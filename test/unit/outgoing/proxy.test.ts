@@ -44,6 +44,7 @@ describe('the proxy of the option', () => {
     ['10.0.0.0/8', 'https://api.example.com/', false],
     ['10.0.0.1-10.0.0.9', 'https://10.0.0.5/', true],
     ['10.0.0.1-10.0.0.9', 'https://10.0.0.10/', false],
+    ['10.0.0.9-10.0.0.1', 'https://10.0.0.5/', false],
     ['::1', 'https://[::1]/', true],
     ['[::1]:8443', 'https://[::1]:8443/', true],
     ['[::1]:8443', 'https://[::1]/', false],

@@ -104,6 +104,8 @@ describe('names', () => {
     expect(canonicalLocale('zh-hant-hk')).toBe('zh-Hant-HK')
     expect(canonicalLocale('de-u-co-phonebk')).toBe('de')
     expect(canonicalLocale('nonsense!')).toBeNull()
+    expect(canonicalLocale('german')).toBeNull()
+    expect(canonicalLocale('fil-ph')).toBe('fil-PH')
     expect(canonicalLocale('x'.repeat(100))).toBeNull()
     expect(canonicalLocale('')).toBeNull()
   })

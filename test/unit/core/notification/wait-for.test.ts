@@ -111,6 +111,26 @@ describe('waitFor', () => {
     expect(pending()).toBe(before)
   })
 
+  it('says why the last attempt failed', async () => {
+    const { time, start, email } = await world()
+    email.behave(({ body }) =>
+      body === 'Hello'
+        ? { kind: 'retry', code: 'provider_unavailable', scope: 'message', message: '421 Busy' }
+        : { kind: 'accepted' },
+    )
+    const notifier = await start()
+    const { id } = await notifier.send(mail)
+    const waiting = expect(notifier.waitFor(id, { timeoutMs: 5_000 })).rejects.toMatchObject({
+      code: 'wait_timeout',
+      message: expect.stringMatching(/The last attempt failed with provider_unavailable: 421 Busy$/),
+    })
+    await vi.waitFor(async () => expect((await notifier.notifications.get(id)).error).not.toBeNull())
+    await time.advance(4_999)
+    await notifier.waitFor((await notifier.send({ ...mail, body: 'Later' })).id) // by now the first was read again
+    await time.advance(1)
+    await waiting
+  })
+
   it('rejects in time while the storage does not answer', async () => {
     const { time, start } = await world(({ notifications }) => ({
       notifications: { ...notifications, get: () => new Promise<never>(() => {}) },

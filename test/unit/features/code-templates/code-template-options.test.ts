@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createNotifier } from '../../../../src/index.ts'
+import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 
 describe('a definition', () => {
   const text = 'x'
@@ -40,7 +41,7 @@ describe('a definition', () => {
       { hi: { channel: 'email', text, locales: { de: { text, html: text } } } },
     ],
   ])('is refused as %s', (option, given) => {
-    expect(() => createNotifier({ channels: {}, templates: given as never })).toThrow(
+    expect(() => createNotifier({ channels: { email: recordingProvider() }, templates: given as never })).toThrow(
       expect.objectContaining({ code: 'invalid_configuration', details: { option } }),
     )
   })
@@ -52,7 +53,7 @@ describe('a definition', () => {
     [{ hi: { channel: 'email', text, variables: later, example: { items: [1] } } }, 'items[0]', 'example'],
     [{ hi: { channel: 'email', stored: true, variables, example: {} } }, 'variables.items', 'example'],
   ])('is refused by the start', async (given, reason, field) => {
-    const notifier = createNotifier({ channels: {}, templates: given as never })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, templates: given as never })
     await expect(notifier.start()).rejects.toMatchObject({
       code: 'invalid_configuration',
       message: expect.stringContaining(reason),
@@ -63,7 +64,7 @@ describe('a definition', () => {
 
 it('an unknown field names those that exist', () => {
   const templates = { hi: { channel: 'email', text: 'x', subjet: 'Hi' } } as never
-  expect(() => createNotifier({ channels: {}, templates })).toThrow('templates.hi.subject')
+  expect(() => createNotifier({ channels: { email: recordingProvider() }, templates })).toThrow('templates.hi.subject')
 })
 
 it.each([

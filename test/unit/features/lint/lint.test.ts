@@ -199,7 +199,8 @@ describe('a lint', () => {
       wrong: { channel: 'sms', variables: z.object({ code: z.string() }), text: '{{code}}' },
       alone: { channel: 'sms', text: () => 'x' },
     })
-    const { notifier } = await open({ templates } as never)
+    const channels = { email: recordingProvider(), sms: recordingProvider() }
+    const { notifier } = await open({ channels, templates } as never)
     const lint = (name: string, options?: object) => notifier.templates.lint(name, options)
     expect((await lint('mustache')).findings).toMatchObject([
       { rule: 'missing_variable', field: 'html', line: 2, excerpt: '{{nmae}}' },
