@@ -126,8 +126,11 @@ describe('unknown fields of a body', () => {
     expect([around.status, codeOf(around)]).toEqual([400, 'invalid_parameter'])
   })
 
-  it('of a template are ignored, also where a message could not have them', async () => {
-    const template = { name: 'hi', channel: 'email', body: 'Hi', tags: ['x'], from: 'x' }
+  it('of a template are ignored, also where a message could not have them, but not tags', async () => {
+    const template = { name: 'hi', channel: 'email', body: 'Hi', from: 'x' }
     expect((await post('/v1/templates', template)).status).toBe(201)
+    const tagged = await post('/v1/templates', { ...template, name: 'ho', tags: ['x'] })
+    expect([tagged.status, codeOf(tagged)]).toEqual([400, 'invalid_parameter'])
+    expect(tagged.text).toContain('metadata')
   })
 })
