@@ -187,6 +187,48 @@ export function allOrganizationChecks(check: Check): void {
     )
     const since = { ...all, from: from + 3_000 }
     assert.equal((await storage.notifications.failures(since, page())).items.length, 2)
+    // Of one moment, and of the other organization within it.
+    const [owner = '', other = ''] = accepted.map(({ organizationId }) => organizationId)
+    const at = await now(storage)
+    await accept(storage, [noteOf(at, 1), noteOf(at, 2)], owner)
+    await accept(storage, [noteOf(at, 3)], other)
+    const late = await claim(storage)
+    await start(storage, late)
+    await storage.settle(late.map((job) => ended(job, [failed])))
+    for (const limit of [1, 2])
+      assert.equal(
+        (await readAll((request) => storage.notifications.failures({ ...all, from: at }, request), limit))
+          .length,
+        3,
+      )
+  })
+
+  check('over all organizations, what a deletion removes is gone', async (harness) => {
+    const { storage } = harness
+    const { from, accepted } = await acceptInTurn(harness, 4)
+    const jobs = await claim(storage)
+    await start(storage, jobs)
+    await storage.settle(
+      jobs.map((job) => ended(job, [{ type: 'failed', attempt: 1, code: 'provider_error' }])),
+    )
+    const gone = accepted.find(({ organizationId }) => organizationId !== DEFAULT_ORGANIZATION)
+    const left = accepted.flatMap(({ id, organizationId }) =>
+      organizationId === DEFAULT_ORGANIZATION ? id : [],
+    )
+    const until = (await now(storage)) + HOUR
+    const seen = async () => ({
+      listed: await listed(storage),
+      failures: (await storage.notifications.failures(all, page())).items.length,
+      log: new Set((await storage.logs.list(all, page())).items.map((entry) => entry.notificationId)).size,
+      accepted: (await storage.logs.count({ ...all, from, until }, MOST)).accepted,
+    })
+    assert.equal((await seen()).accepted, 4)
+    await storage.deletions.begin(gone?.organizationId ?? '', { force: true, kinds: [] })
+    for (let steps = 0; steps < 200; steps += 1) {
+      const step = await storage.deletions.purge(gone?.organizationId ?? '', 100)
+      if (step.left !== 'more' && step.left !== 'transactions') break
+    }
+    assert.deepEqual(await seen(), { listed: left, failures: 2, log: 2, accepted: 2 })
   })
 
   check('the log of all organizations has the entries of each notification together', async (harness) => {

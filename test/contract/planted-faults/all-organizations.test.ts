@@ -1,7 +1,10 @@
+import { toNotification } from 'carillon/storage-kit'
 import type { LogRepository } from '../../../src/core/ports/storage/logs.ts'
 import type { NotificationRepository } from '../../../src/core/ports/storage/notifications.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { DEFAULT_ORGANIZATION } from '../../../src/core/tenancy/organization.ts'
+import type { NotificationRow } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 const isAll = ({ organizationId }: { readonly organizationId: string }): boolean =>
@@ -36,7 +39,79 @@ const logging =
     }
   }
 
+/** Takes rows of a page away that were accepted in the moment of the last row of the page before. */
+function skippingMoments<Row>(
+  list: (scope: never, page: PageRequest) => Promise<Page<Row>>,
+  momentOf: (row: Row) => string | number,
+): (scope: never, page: PageRequest) => Promise<Page<Row>> {
+  const lastOf = new Map<string, string | number>()
+  return async (scope, page) => {
+    const found = await list(scope, page)
+    const last = found.items.at(-1)
+    if (found.nextCursor !== null && last !== undefined) lastOf.set(found.nextCursor, momentOf(last))
+    const skipped = lastOf.get(page.cursor ?? '')
+    return { ...found, items: found.items.filter((row) => momentOf(row) !== skipped) }
+  }
+}
+
+const momentOf = (id: string): string => id.slice(0, 'notif_'.length + 13)
+
 eachIsFound({
+  'a page over all skips a row at the time of the last one': [
+    'are listed with their owners, by id',
+    listing((list) => skippingMoments(list, ({ id }) => momentOf(id))),
+  ],
+  'a page of failures over all skips a row at the time of the last one': [
+    'what failed is listed and found over all organizations',
+    (good) => {
+      const { failures } = good.notifications
+      const broken = skippingMoments(failures, ({ createdAt }) => createdAt)
+      const wrong: NotificationRepository['failures'] = (span, page) =>
+        (isAll(span) ? broken : failures)(span as never, page)
+      return { ...good, notifications: { ...good.notifications, failures: wrong } }
+    },
+  ],
+  'a page of the log over all skips a notification at the time of the last one': [
+    'of all organizations',
+    logging(({ list }) => ({
+      list: skippingMoments(list, ({ notificationId: id }) => momentOf(id)),
+    })),
+  ],
+  'lists over all keep a deleted organization': [
+    'over all organizations, what a deletion removes is gone',
+    (good, state) => {
+      const kept = new Map<string, NotificationRow>()
+      return {
+        ...good,
+        notifications: {
+          ...good.notifications,
+          async list(filter, page) {
+            if (!isAll(filter)) return good.notifications.list(filter, page)
+            for (const [id, row] of state.notifications) kept.set(id, row)
+            const items = [...kept.values()].map((row) => toNotification({ ...row, attachments: null }))
+            return { items, nextCursor: null }
+          },
+        },
+      }
+    },
+  ],
+  'a count over all keeps a deleted organization': [
+    'over all organizations, what a deletion removes is gone',
+    logging(({ count }) => {
+      let most = 0
+      return {
+        async count(span, limit) {
+          const counted = await count(span, limit)
+          most = Math.max(most, counted.accepted)
+          return { ...counted, accepted: most }
+        },
+      }
+    }),
+  ],
+  'a list over all ignores its cursor': [
+    'are listed with their owners, by id',
+    listing((list) => (filter, page) => list(filter, { ...page, cursor: undefined })),
+  ],
   'a list over all has one organization': [
     'are listed with their owners, by id',
     listing((list) => (filter, page) => list({ ...filter, organizationId: DEFAULT_ORGANIZATION }, page)),

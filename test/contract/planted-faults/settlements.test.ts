@@ -160,6 +160,59 @@ eachIsFound({
       return answer
     }),
   ],
+  'judging again ignores how many it may examine': [
+    'a call goes in steps, each over at most so many',
+    judgingAgain((judgeAgain) => (request) => judgeAgain({ ...request, most: 1_000 })),
+  ],
+  'judging again ignores where the step before ended': [
+    'a call goes in steps, each over at most so many',
+    judgingAgain(
+      (judgeAgain) =>
+        ({ after: _, ...request }) =>
+          judgeAgain(request),
+    ),
+  ],
+  'judging again forgets a row between two steps': [
+    'a call goes in steps, each over at most so many',
+    judgingAgain((judgeAgain, state) => async (request) => {
+      const before = [...state.jobs.values()].map((job) => [job, job.dueAt, job.delayedFor] as const)
+      const answer = await judgeAgain(request)
+      const last = before.findLast(([{ dueAt }, was]) => dueAt !== was)
+      if (answer.next === null || last === undefined) return answer
+      const [job, dueAt, delayedFor] = last
+      makeDue(state, job, dueAt)
+      job.delayedFor = delayedFor
+      return answer
+    }),
+  ],
+  'judging again takes messages of another organization': [
+    'are judged again at once',
+    judgingAgain((judgeAgain, state) => async (request) => {
+      const owners = new Set([...state.notifications.values()].map(({ organization }) => organization))
+      let moved = 0
+      for (const organizationId of owners)
+        moved += (await judgeAgain({ ...request, organizationId, after: undefined })).moved
+      return { moved, next: null }
+    }),
+  ],
+  'judging again takes everyone in place of a recipient': [
+    'are judged again at once',
+    judgingAgain(
+      (judgeAgain) =>
+        ({ of, ...request }) =>
+          judgeAgain({ ...request, of: of.by === 'recipient' ? { by: 'all' } : of }),
+    ),
+  ],
+  'judging again takes a job from a process that has it': [
+    'a delay ends with its time',
+    judgingAgain((judgeAgain, state) => (request) => {
+      const ofAda = { address: 'email ada', recipient: 'ada' }
+      for (const job of state.jobs.values())
+        if (job.leaseUntil !== null)
+          Object.assign(job, { leaseUntil: null, dueAt: state.now() + 1, delayedFor: ofAda })
+      return judgeAgain(request)
+    }),
+  ],
   'what waits for another attempt is judged again, too': [
     'what is not delayed is not judged again',
     judgingAgain((judgeAgain, state) => (request) => {
