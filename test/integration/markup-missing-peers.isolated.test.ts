@@ -32,7 +32,9 @@ it('an element of React names the package that it needs, and others need none', 
 
 it('MJML names the package at the start', async () => {
   const templates = defineTemplates({ hi: { channel: 'email', mjml: '<mjml></mjml>' } })
-  await expect(createNotifier({ channels: { email: recordingProvider() }, templates }).start()).rejects.toMatchObject({
+  await expect(
+    createNotifier({ channels: { email: recordingProvider() }, templates }).start(),
+  ).rejects.toMatchObject({
     code: 'missing_peer',
     message: 'The package "mjml" is not installed. Run: npm install mjml',
   })

@@ -138,7 +138,10 @@ describe('MJML', () => {
     ['<p>', "Element p doesn't exist"],
     ['no MJML', 'Parsing failed'],
   ])('is refused by the start with the line of a fault', async (mjml, fault) => {
-    const notifier = createNotifier({ channels: { email: recordingProvider() }, templates: { hi: { channel: 'email', mjml } } as never })
+    const notifier = createNotifier({
+      channels: { email: recordingProvider() },
+      templates: { hi: { channel: 'email', mjml } } as never,
+    })
     const error = await notifier.start().catch((error) => error)
     expect(error).toMatchObject({ code: 'invalid_configuration', details: { option: 'templates.hi.mjml' } })
     expect(error.message).toContain(fault)

@@ -41,9 +41,9 @@ describe('a definition', () => {
       { hi: { channel: 'email', text, locales: { de: { text, html: text } } } },
     ],
   ])('is refused as %s', (option, given) => {
-    expect(() => createNotifier({ channels: { email: recordingProvider() }, templates: given as never })).toThrow(
-      expect.objectContaining({ code: 'invalid_configuration', details: { option } }),
-    )
+    expect(() =>
+      createNotifier({ channels: { email: recordingProvider() }, templates: given as never }),
+    ).toThrow(expect.objectContaining({ code: 'invalid_configuration', details: { option } }))
   })
 
   it.each([
@@ -64,7 +64,9 @@ describe('a definition', () => {
 
 it('an unknown field names those that exist', () => {
   const templates = { hi: { channel: 'email', text: 'x', subjet: 'Hi' } } as never
-  expect(() => createNotifier({ channels: { email: recordingProvider() }, templates })).toThrow('templates.hi.subject')
+  expect(() => createNotifier({ channels: { email: recordingProvider() }, templates })).toThrow(
+    'templates.hi.subject',
+  )
 })
 
 it.each([
