@@ -8,7 +8,15 @@ import { codeBlocks } from './markdown.ts'
 const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}`)
 let consumer: Consumer
 beforeAll(async () => {
-  consumer = await createConsumer(['@types/node', 'express', 'fastify', 'koa', ...nest, 'reflect-metadata'])
+  consumer = await createConsumer([
+    '@types/express',
+    '@types/node',
+    'express',
+    'fastify',
+    'koa',
+    ...nest,
+    'reflect-metadata',
+  ])
 })
 afterAll(() => consumer?.remove())
 
@@ -69,6 +77,25 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
     await consumer.write(`${folder}/notifier.ts`, await program('// notifier.ts'))
     await consumer.write(`${folder}/server.ts`, (await program(text)).replace('3000', String(port)))
     await isWhole(await start(folder, 'server.ts', port), ownRoute)
+  })
+
+  test('Express, compiled with the settings of `tsc --init` and the one of the guide', async () => {
+    const port = await freePort()
+    const folder = 'built'
+    await consumer.write(`${folder}/notifier.ts`, await program('// notifier.ts'))
+    const server = await program("from 'express'")
+    await consumer.write(`${folder}/server.ts`, server.replace('3000', String(port)))
+    await consumer.compile(['server.ts'], {
+      folder,
+      target: 'esnext',
+      types: [],
+      allowImportingTsExtensions: false,
+      ...JSON.parse(await program('ImportExtensions', 'json')),
+      skipLibCheck: true,
+      noEmit: false,
+      outDir: 'dist',
+    })
+    await isWhole(await start(folder, 'dist/server.js', port), true)
   })
 
   test('NestJS, compiled to CommonJS', async () => {
