@@ -50,7 +50,9 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
           )}
         </Fact>
         <Fact name={said.category}>{category}</Fact>
-        <Fact name={said.group}>{groupId}</Fact>
+        <Fact name={said.group}>
+          {groupId === null ? null : <a href={hrefOf(here, { groupId })}>{groupId}</a>}
+        </Fact>
         <Fact name={said.metadata}>
           {metadata === null
             ? null

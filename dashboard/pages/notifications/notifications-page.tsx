@@ -25,6 +25,7 @@ const NAMES = [
   'provider',
   'from',
   'until',
+  'groupId',
 ] as const
 
 const COLUMNS: readonly Column<Summary>[] = [
@@ -103,6 +104,7 @@ export function NotificationsPage() {
         <TextFilter name="provider" label={said.provider} />
         <TimeFilter name="from" label={said.from} />
         <TimeFilter name="until" label={said.until} />
+        {filters.groupId === undefined ? null : <TextFilter name="groupId" label={said.group} />}
       </Filters>
       {paused.value ? (
         <p class="note warn" role="status">

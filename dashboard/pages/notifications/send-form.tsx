@@ -1,119 +1,123 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { ask } from '../../app/api.ts'
 import { useIdempotencyKey } from '../../app/idempotency-key.ts'
 import { navigate } from '../../app/router.ts'
-import { inOrganization, session } from '../../app/session.ts'
+import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Select, TextArea, TextField } from '../../ui/field.tsx'
+import { TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { Segments } from '../../ui/segments.tsx'
+import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { kindOf } from '../templates/template.ts'
-import { NONE, TemplateFields } from './template-fields.tsx'
+import { channelsOf, emptySendDraft, KINDS, messageOf, type SendDraft } from './send-draft.ts'
+import { SendTarget } from './send-target.tsx'
+import { TemplateFields } from './template-fields.tsx'
 
 const said = texts.sending
-const KINDS = ['text', 'template'] as const
+const FIELDS = ['channel', 'to', 'recipient', 'channels', 'subject', 'body', 'template']
 
-/** Sends one message, to see how it travels. */
+interface Sent {
+  readonly id: string
+  readonly groupId?: string
+  readonly ids?: readonly string[]
+}
+
+/** A message that was checked and not sent. */
+interface Checked {
+  /** Empty: the person has no address. */
+  readonly to: string
+  readonly delayed: { readonly until: string; readonly message: string } | null
+}
+
+/** Sends one message to an address or a person, to see how it travels. */
 export function SendForm({ onClose }: { readonly onClose: () => void }) {
-  const channels = session.value.kinds.filter(({ configured }) => configured).map(({ name }) => name)
-  const channel = useSignal(channels.find((name) => name === 'email') ?? channels[0] ?? '')
-  const to = useSignal('')
-  const kind = useSignal<(typeof KINDS)[number]>('text')
-  const subject = useSignal<string>(said.subjectStart)
-  const body = useSignal<string>(said.bodyStart)
-  const template = useSignal(NONE)
+  const draft = useSignal(emptySendDraft())
+  /** The result of the last check, and of what. */
+  const checked = useSignal<(Checked & { readonly of: string }) | null>(null)
+  const onlyChecks = useRef(false)
   const keyOf = useIdempotencyKey()
-  const withSubject = kindOf(channel.value).subject
-  const form = useForm(async () => {
-    const message = {
-      channel: channel.value,
-      to: to.value.trim(),
-      ...(kind.value === 'template'
-        ? { template: template.value.name, variables: template.value.variables }
-        : {
-            ...(withSubject && subject.value !== '' ? { subject: subject.value } : {}),
-            body: body.value,
-          }),
+  const change = (changed: Partial<SendDraft>): void => {
+    draft.value = { ...draft.value, ...changed }
+  }
+
+  async function send(message: object): Promise<void> {
+    const request = { method: 'POST', body: message, headers: keyOf(message) } as const
+    const { id, groupId, ids } = await ask<Sent>('/v1/notify', request)
+    if (groupId === undefined) {
+      tell(said.sent)
+      await navigate(inOrganization(`/notifications/${id}`))
+    } else {
+      tell(said.sentGroup(ids?.length ?? 1))
+      await navigate(inOrganization('/notifications'), { groupId })
     }
-    const { id } = await ask<{ id: string }>('/v1/notify', {
-      method: 'POST',
-      body: message,
-      headers: keyOf(message),
-    })
-    tell(said.sent)
-    await navigate(inOrganization(`/notifications/${id}`))
+  }
+
+  async function check(message: object): Promise<void> {
+    const request = { method: 'POST', body: message, headers: { 'X-Test-Mode': 'true' } } as const
+    checked.value = { ...(await ask<Checked>('/v1/notify', request)), of: JSON.stringify(message) }
+  }
+
+  const form = useForm(async () => {
+    const message = messageOf(draft.value)
+    checked.value = null
+    await (onlyChecks.current ? check(message) : send(message))
   })
+  const submit = (checks: boolean) => (): Promise<void> => {
+    onlyChecks.current = checks
+    return form.submit()
+  }
+  const { kind, subject, body } = draft.value
+  const result = checked.value?.of === JSON.stringify(messageOf(draft.value)) ? checked.value : null
 
   return (
     <Dialog title={said.open} onClose={onClose}>
       <p class="muted">{said.hint}</p>
-      <Form state={form} fields={['channel', 'to', 'subject', 'body', 'template']}>
-        <Select
-          label={said.channel}
-          error={form.errorOf('channel')}
-          value={channel.value}
-          choices={channels.map((value) => ({ value, label: value }))}
-          onValue={(value) => {
-            channel.value = value
-            template.value = NONE
-          }}
-        />
-        <TextField
-          label={said.to}
-          hint={said.toHints[channel.value] ?? said.toHint}
-          error={form.errorOf('to')}
-          value={to.value}
-          autoFocus
-          autoComplete={channel.value === 'email' ? 'email' : 'off'}
-          onValue={(value) => {
-            to.value = value
-          }}
-        />
+      <Form state={{ ...form, submit: submit(false) }} fields={FIELDS}>
+        <SendTarget draft={draft.value} form={form} onChange={change} />
         <Segments
           label={said.what}
-          value={kind.value}
+          value={kind}
           choices={KINDS.map((value) => ({ value, label: said.kinds[value] }))}
-          onValue={(value) => {
-            kind.value = value
-          }}
+          onValue={(value) => change({ kind: value })}
         />
-        {kind.value === 'template' ? (
+        {kind === 'template' ? (
           <TemplateFields
-            channel={channel.value}
-            chosen={template.value}
+            draft={draft.value}
             form={form}
-            onChosen={(chosen) => {
-              template.value = chosen
-            }}
+            onChosen={(channel, chosen) =>
+              change({ templates: { ...draft.value.templates, [channel]: chosen } })
+            }
+            onTyped={(typed) => change({ typed })}
           />
         ) : (
           <>
-            {withSubject ? (
+            {channelsOf(draft.value).some((name) => kindOf(name).subject) ? (
               <TextField
                 label={said.subject}
                 error={form.errorOf('subject')}
-                value={subject.value}
-                onValue={(value) => {
-                  subject.value = value
-                }}
+                value={subject}
+                onValue={(value) => change({ subject: value })}
               />
             ) : null}
             <TextArea
               label={said.body}
               error={form.errorOf('body')}
-              value={body.value}
+              value={body}
               rows={4}
-              onValue={(value) => {
-                body.value = value
-              }}
+              onValue={(value) => change({ body: value })}
             />
           </>
         )}
+        <div role="status">{result === null ? null : <Result of={result} />}</div>
         <DialogActions>
           <Button onClick={onClose}>{texts.actions.cancel}</Button>
+          <Button icon="check" busy={form.busy} onClick={submit(true)}>
+            {said.check}
+          </Button>
           <Button kind="primary" type="submit" icon="send" busy={form.busy}>
             {said.submit}
           </Button>
@@ -121,4 +125,21 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
       </Form>
     </Dialog>
   )
+}
+
+function Result({ of: { to, delayed } }: { readonly of: Checked }) {
+  if (delayed !== null) {
+    return (
+      <div class="note warn">
+        <div>
+          <p>{said.wouldWait}</p>
+          <p>{delayed.message}</p>
+          <p>
+            {said.notBefore} <Time at={delayed.until} style="full" />
+          </p>
+        </div>
+      </div>
+    )
+  }
+  return <p class={to === '' ? 'note warn' : 'note good'}>{to === '' ? said.noAddress : said.wouldGo(to)}</p>
 }

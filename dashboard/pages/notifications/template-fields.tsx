@@ -6,82 +6,106 @@ import type { FormState } from '../../ui/form.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { draftOf, type Template } from '../templates/template.ts'
 import { usePreview } from '../templates/use-preview.ts'
-import { type Typed, variablesOf } from '../templates/variables.ts'
+import type { Typed } from '../templates/variables.ts'
 import { VariablesForm } from '../templates/variables-form.tsx'
+import { type ChosenTemplate, channelsOf, NO_TEMPLATE, placeholdersOf, type SendDraft } from './send-draft.ts'
 
 const said = texts.sending
 
-/** A template, and what was typed for its placeholders. */
-export interface Chosen {
-  readonly name: string
-  readonly typed: Typed
-  readonly variables: object
-}
-
-export const NONE: Chosen = { name: '', typed: {}, variables: {} }
-
-/** The choice of a template, and the values for its placeholders. */
+/** The choice of a template for each channel, and the values for the placeholders of all. */
 export function TemplateFields({
-  channel,
-  chosen,
+  draft,
   form,
   onChosen,
+  onTyped,
 }: {
-  readonly channel: string
-  readonly chosen: Chosen
+  readonly draft: SendDraft
   readonly form: FormState
-  readonly onChosen: (chosen: Chosen) => void
+  readonly onChosen: (channel: string, chosen: ChosenTemplate) => void
+  readonly onTyped: (typed: Typed) => void
 }) {
   const { value, error, reload } = useData<{ readonly items: readonly Template[] }>('/v1/templates', {
     query: { limit: '100' },
     everyMs: 0,
   })
   if (value === null) return error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />
-  const fitting = value.items.filter((each) => each.channel === channel)
-  if (fitting.length === 0) return <p class="note warn">{said.noTemplates}</p>
+  const { target, templates, typed } = draft
+  const channels = channelsOf(draft)
+  return (
+    <>
+      {channels.map((channel) => (
+        <TemplateField
+          key={channel}
+          label={target === 'person' ? said.templateOf(channel) : said.template}
+          channel={channel}
+          fault={form.errorOf(target === 'person' ? `template.${channel}` : 'template')}
+          fitting={value.items.filter((each) => each.channel === channel)}
+          chosen={templates[channel] ?? NO_TEMPLATE}
+          typed={typed}
+          onChosen={(chosen) => onChosen(channel, chosen)}
+        />
+      ))}
+      <VariablesForm
+        placeholders={placeholdersOf(draft)}
+        typed={typed}
+        error={
+          channels.map((channel) => templates[channel]?.error ?? null).find((each) => each !== null) ?? null
+        }
+        onTyped={onTyped}
+      />
+    </>
+  )
+}
+
+function TemplateField({
+  label,
+  channel,
+  fault,
+  fitting,
+  chosen,
+  typed,
+  onChosen,
+}: {
+  readonly label: string
+  readonly channel: string
+  readonly fault: string | null
+  readonly fitting: readonly Template[]
+  readonly chosen: ChosenTemplate
+  readonly typed: Typed
+  readonly onChosen: (chosen: ChosenTemplate) => void
+}) {
+  if (fitting.length === 0) return <p class="note warn">{said.noTemplates(channel)}</p>
   const template = fitting.find(({ name }) => name === chosen.name)
   return (
     <>
       <Select
-        label={said.template}
-        error={form.errorOf('template')}
+        label={label}
+        error={fault}
         value={chosen.name}
         choices={[
           { value: '', label: said.chooseTemplate },
           ...fitting.map(({ name }) => ({ value: name, label: name })),
         ]}
-        onValue={(name) => onChosen({ ...NONE, name })}
+        onValue={(name) => onChosen({ ...NO_TEMPLATE, name })}
       />
       {template === undefined ? null : (
-        <Variables
-          key={template.id}
-          of={template}
-          typed={chosen.typed}
-          onTyped={(typed, variables) => onChosen({ name: template.name, typed, variables })}
-        />
+        <Learning key={template.id} of={template} typed={typed} onChosen={onChosen} />
       )}
     </>
   )
 }
 
-function Variables({
+/** Learns the placeholders of a template. */
+function Learning({
   of: template,
   typed,
-  onTyped,
+  onChosen,
 }: {
   readonly of: Template
   readonly typed: Typed
-  readonly onTyped: (typed: Typed, variables: object) => void
+  readonly onChosen: (chosen: ChosenTemplate) => void
 }) {
   const { placeholders, error } = usePreview(draftOf(template), template, typed)
-  // The values that fields begin with are sent as well.
-  useEffect(() => onTyped(typed, variablesOf(placeholders, typed)), [placeholders])
-  return (
-    <VariablesForm
-      placeholders={placeholders}
-      typed={typed}
-      error={error}
-      onTyped={(changed) => onTyped(changed, variablesOf(placeholders, changed))}
-    />
-  )
+  useEffect(() => onChosen({ name: template.name, placeholders, error }), [placeholders, error])
+  return null
 }

@@ -181,6 +181,12 @@ export const notifications = {
 export const sending = {
   open: 'Send a test message',
   hint: 'It is a real notification: it is delivered, counted and logged like any other.',
+  target: 'To',
+  targets: { address: 'An address', person: 'A person' },
+  person: 'Id in the application',
+  personHint: 'The application looks up the addresses of the person.',
+  channels: 'Channels',
+  channelsHint: 'It goes to every address of the person on them, as one group.',
   channel: 'Channel',
   to: 'Recipient',
   toHints: {
@@ -201,7 +207,14 @@ export const sending = {
   bodyStart: 'Hello! If you read this, notifications work.',
   template: 'Template',
   chooseTemplate: 'Choose a template',
-  noTemplates: 'There is no template for this channel yet.',
+  templateOf: (channel: string) => `Template for ${channel}`,
+  noTemplates: (channel: string) => `There is no template for ${channel} yet.`,
   submit: 'Send now',
+  check: 'Check first',
+  wouldGo: (to: string) => `Nothing is wrong. It would go to ${to} now.`,
+  wouldWait: 'Nothing is wrong, but it would wait.',
+  notBefore: 'Not before:',
+  noAddress: 'The person has no address on these channels. It would be skipped.',
+  sentGroup: (count: number) => `${count} notifications were accepted. These are they.`,
   sent: 'The message was accepted. Its way is shown here.',
 }
