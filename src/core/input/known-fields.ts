@@ -89,9 +89,12 @@ export function assertKnownFields(
   const unknown = which === 'all' ? all : misplacedOf(all, places, decides ? nearest : () => null)
   if (unknown.length === 0) return
   const names = unknown.slice(0, MOST_NAMES).map(shortName)
+  // With a template, a name like no field is most often that of a value.
+  const isOfTemplate = 'variables' in schema.shape && Object.hasOwn(input, 'template')
+  const other = isOfTemplate ? 'the values of a template belong in "variables"' : null
   const title = unknown.length === 1 ? 'Unknown field' : 'Unknown fields'
   throw new NotifierError('invalid_parameter', {
-    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, nearest)}`,
+    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, nearest, other)}`,
     details: { field: names[0], fields: names, expected },
   })
 }
@@ -130,13 +133,20 @@ function misplacedOf(
   return unknown.filter((name) => places.has(name) || misspelt.includes(name))
 }
 
-function hintsOf(names: readonly string[], places: ReadonlyMap<string, string>, nearest: Nearest): string {
+/** @param other the place of a field that has no place and is like no known one; null: unknown */
+function hintsOf(
+  names: readonly string[],
+  places: ReadonlyMap<string, string>,
+  nearest: Nearest,
+  other: string | null,
+): string {
   return names
     .map((name) => {
       const place = name === 'organizationId' ? OF_ORGANIZATION : places.get(name)
       if (place !== undefined) return ` "${name}": ${place}.`
       const known = nearest(name)
-      return known === null ? '' : ` "${name}": did you mean "${known}"?`
+      if (known !== null) return ` "${name}": did you mean "${known}"?`
+      return other === null ? '' : ` "${name}": ${other}.`
     })
     .join('')
 }

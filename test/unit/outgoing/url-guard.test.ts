@@ -69,6 +69,7 @@ describe('refuses', () => {
     ['https://example.com:65536/', /parsed/],
     ['https://[fe80::1%25eth0]/', /parsed/],
     ['https://', /parsed/],
+    ['/events', /parsed.*whole, such as https:/],
     ['', /parsed/],
     ['example.com', /parsed/],
   ])('refuses %s', (url, why) => {

@@ -160,6 +160,14 @@ describe('a send', () => {
     )
   })
 
+  it('hears where the values of a template belong', () => {
+    const values = { name: 'Ada', catgory: 'news' }
+    expect(() => assertKnownFields(sendInput, { ...send, template: 'welcome', ...values })).toThrow(
+      /"name": the values of a template belong in "variables"\. "catgory": did you mean "category"\?$/,
+    )
+    expect(() => assertKnownFields(sendInput, { ...send, ...values })).not.toThrow(/variables/)
+  })
+
   it('hears of an absent field before a wrong one', () => {
     expect(fault(sendInput, { channel: 'fax', subject: 5 })).toEqual(['missing_required_field', 'to'])
   })
