@@ -7,7 +7,7 @@ import { Toasts } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { findPage } from './pages.tsx'
 import { followLink, hrefOf, navigate, place } from './router.ts'
-import { inOrganization, isOperator, openSession, organization, state } from './session.ts'
+import { inOrganization, isOperator, openSession, organization, overAll, state } from './session.ts'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 import { followTheme } from './theme.ts'
 
@@ -46,8 +46,25 @@ function CurrentPage() {
   if (start !== null) return null
   const found = findPage(path, isOperator.value)
   if (found === null) return <NotFound />
-  const { component: Component } = found.entry
+  const { component: Component, overAll: showsAll, menu } = found.entry
+  if (overAll.value && showsAll !== true) {
+    return (
+      <OneOrganization title={menu === undefined ? texts.app.allOrganizations : texts.pages[menu.title]} />
+    )
+  }
   return <Component key={`${path} ${organization.value}`} params={found.params} />
+}
+
+function OneOrganization({ title }: { readonly title: string }) {
+  return (
+    <Page title={title} intro={texts.app.oneOrganization}>
+      <p>
+        <a class="button plain" href={hrefOf('/organizations')}>
+          {texts.app.organizations}
+        </a>
+      </p>
+    </Page>
+  )
 }
 
 function NotFound() {

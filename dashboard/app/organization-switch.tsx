@@ -1,33 +1,48 @@
 import { texts } from '../texts/index.ts'
-import { hrefOf, navigate } from './router.ts'
-import { inOrganization, isOperator, organization, session } from './session.ts'
+import type { Choice } from '../ui/field.tsx'
+import { navigate } from './router.ts'
+import { ALL_ORGANIZATIONS, inOrganization, isOperator, organization, session } from './session.ts'
 
 /** Says which organization the pages are about, and leads to another one. */
 export function OrganizationSwitch() {
-  const { organizations } = session.value
   const id = organization.value
-  if (organizations !== 'all' && organizations.length > 1) {
-    return (
-      <label class="organization">
+  const choices = choicesOf(id)
+  if (choices.length < 2) {
+    return id === null ? null : (
+      <p class="organization">
         <span class="unseen">{texts.app.organization}</span>
-        <select
-          value={id ?? ''}
-          onChange={(event) => void navigate(inOrganization('/', event.currentTarget.value))}
-        >
-          {organizations.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
+        {id}
+      </p>
     )
   }
-  if (id === null) return null
   return (
-    <p class="organization">
+    <label class="organization">
       <span class="unseen">{texts.app.organization}</span>
-      {isOperator.value ? <a href={hrefOf('/organizations')}>{id}</a> : id}
-    </p>
+      <select
+        value={id ?? ''}
+        onChange={async ({ currentTarget: select }) => {
+          await navigate(select.value === '' ? '/organizations' : inOrganization('/', select.value))
+          // Unsaved edits may have kept the person here.
+          select.value = organization.peek() ?? ''
+        }}
+      >
+        {choices.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   )
+}
+
+/** There may be any number of organizations: operators choose from a page. */
+function choicesOf(id: string | null): readonly Choice<string>[] {
+  const { organizations } = session.value
+  if (!isOperator.value) return (organizations as readonly string[]).map((value) => ({ value, label: value }))
+  return [
+    { value: '', label: texts.app.chooseOrganization },
+    { value: ALL_ORGANIZATIONS, label: texts.app.allOrganizations },
+    ...(id === null || id === ALL_ORGANIZATIONS ? [] : [{ value: id, label: id }]),
+  ]
 }

@@ -29,6 +29,8 @@ export interface PageEntry {
   readonly path: string
   readonly scope: 'organization' | 'operator'
   readonly component: PageComponent
+  /** It can also show all organizations together. */
+  readonly overAll?: true
   /** Its entry in the menu. Left out, it belongs to the page whose path it begins with. */
   readonly menu?: { readonly title: keyof Texts['pages']; readonly icon: IconName }
 }
@@ -38,12 +40,14 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
     scope: 'organization',
+    overAll: true,
     component: OverviewPage,
     menu: { title: 'overview', icon: 'overview' },
   },
   {
     path: '/notifications',
     scope: 'organization',
+    overAll: true,
     component: NotificationsPage,
     menu: { title: 'notifications', icon: 'notifications' },
   },
@@ -51,6 +55,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/failures',
     scope: 'organization',
+    overAll: true,
     component: FailuresPage,
     menu: { title: 'failures', icon: 'failures' },
   },
@@ -66,10 +71,11 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/webhooks',
     scope: 'organization',
+    overAll: true,
     component: WebhooksPage,
     menu: { title: 'webhooks', icon: 'webhooks' },
   },
-  { path: '/webhooks/:id', scope: 'organization', component: EndpointPage },
+  { path: '/webhooks/:id', scope: 'organization', overAll: true, component: EndpointPage },
   {
     path: '/suppressions',
     scope: 'organization',

@@ -98,6 +98,12 @@ export const organization = computed<string | null>(() => {
   return organizations === 'all' ? null : (organizations[0] ?? null)
 })
 
+/** What stands for all organizations together, in addresses of pages and in requests. */
+export const ALL_ORGANIZATIONS = '*'
+
+/** Whether the pages are about all organizations together. */
+export const overAll = computed(() => organization.value === ALL_ORGANIZATIONS)
+
 /** The path of a page of an organization. */
 export function inOrganization(path: string, id: string | null = organization.value): string {
   return `/o/${encodeURIComponent(id ?? '')}${path}`

@@ -18,6 +18,10 @@ export const en = {
     theme: 'Colours',
     themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },
     organization: 'Organization',
+    allOrganizations: 'All organizations',
+    chooseOrganization: 'Choose an organization…',
+    oneOrganization: 'This page shows one organization at a time. Choose one to see it.',
+    organizations: 'Show the organizations',
     back: 'Back',
   },
   pages: {
@@ -167,6 +171,8 @@ export const en = {
   webhooks: {
     title: 'Webhooks',
     intro: 'Endpoints of yours that are told about deliveries, signed and at least once.',
+    introOverAll:
+      'Endpoints of operators. They are told about deliveries of every organization, which does not see them.',
     create: 'Add endpoint',
     edit: 'Edit endpoint',
     url: 'Address',

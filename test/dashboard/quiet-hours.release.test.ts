@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, it } from 'vitest'
 import type { QuietHours } from '../../src/index.ts'
-import { assertAccessible } from '../support/dashboard/browser.ts'
+import { assertAccessible, assertFits } from '../support/dashboard/browser.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard } from '../support/dashboard/suite.ts'
 
@@ -93,6 +93,8 @@ describeDashboard('quiet hours', options, (suite) => {
     const { preferences, send } = host.notifier
     await preferences.change({ recipient: 'user:7' }, { quietHours: quietNow() })
     const message = { channel: 'email', recipient: 'user:7', subject: 'Hi', body: 'Hi' } as const
+    const expiresAt = new Date(Date.now() + 1_800_000)
+    const { id: late } = await send({ ...message, expiresAt })
     const { id } = await send(message)
     await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'It may not go yet.' }).waitFor()
@@ -101,13 +103,23 @@ describeDashboard('quiet hours', options, (suite) => {
     const gate = page.getByRole('row', { name: /^Preferences Waits Quiet hours until \d\d:\d\d \(UTC\)\./ })
     await gate.waitFor()
     await assertAccessible(page)
+    expect(await page.getByText('It expires before that:').count()).toBe(0)
+    await page.goto(`${host.url}o/org_default/notifications/${late}?tab=gates`)
+    await page.getByText('It expires before that:').waitFor()
+    await page
+      .getByRole('row', { name: /^Expiry Failed It expires at .*, before "preferences" lets it go at / })
+      .waitFor()
+    await assertAccessible(page)
     await page.getByRole('link', { name: 'user:7' }).click()
     await page.getByRole('button', { name: 'Remove: user:7' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByText('The quiet hours were removed.').waitFor()
     expect((await host.notifier.waitFor(id, { timeoutMs: 30_000 })).status).toBe('sent')
     await page.getByRole('link', { name: 'Notifications to this recipient' }).click()
-    await page.getByRole('row', { name: /user-7@example.com Sent/ }).waitFor()
+    await page
+      .getByRole('row', { name: /user-7@example.com Sent/ })
+      .first()
+      .waitFor()
     expect(await page.getByLabel('Person').inputValue()).toBe('user:7')
   })
 
@@ -263,18 +275,15 @@ describeDashboard('quiet hours on a phone', { watch: { width: 390 } }, (suite) =
     await host.notifier.preferences.change({ organization: true }, { quietHours: NIGHT })
     await signIn(page, host, await host.key(), '/quiet-hours')
     await page.getByText('Every day 22:00–07:00').waitFor()
-    const overflows = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-    expect(await page.evaluate(overflows)).toBe(false)
+    await assertFits(page)
     await page.getByRole('button', { name: 'Edit: Organization' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Add date' }).click()
-    expect(
-      await page.evaluate('(d => d.scrollWidth > d.clientWidth)(document.querySelector("dialog"))'),
-    ).toBe(false)
+    await assertFits(page)
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.goto(`${host.url}o/org_default/recipients?recipient=user%3A42`)
     await page.getByRole('heading', { level: 2, name: 'user:42' }).waitFor()
-    expect(await page.evaluate(overflows)).toBe(false)
+    await assertFits(page)
     await assertAccessible(page)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/ports/provider.ts'
 import type { Person } from '../../src/index.ts'
-import { assertAccessible } from '../support/dashboard/browser.ts'
+import { assertAccessible, assertFits } from '../support/dashboard/browser.ts'
 import type { DashboardHostOptions } from '../support/dashboard/host.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard, type Suite } from '../support/dashboard/suite.ts'
@@ -134,8 +134,7 @@ for (const width of [1280, 390]) {
         .getByText(/^Quiet hours until \d\d:\d\d \(UTC\)\.$/)
         .waitFor()
       await assertAccessible(page)
-      const overflows = '(d => d.scrollWidth > d.clientWidth)(document.querySelector("dialog"))'
-      expect(await page.evaluate(overflows)).toBe(false)
+      await assertFits(page)
       await dialog().getByLabel('Id in the application').fill('user:none')
       await press('Check first')
       await dialog().getByText('The person has no address on these channels.').waitFor()

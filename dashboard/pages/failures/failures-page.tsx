@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { hrefOf } from '../../app/router.ts'
-import { inOrganization, may, session } from '../../app/session.ts'
+import { inOrganization, may, overAll, session } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -35,7 +35,7 @@ export function FailuresPage() {
       cell: ({ count: failed }) => (value?.exact === false ? said.atLeast(count(failed)) : count(failed)),
     },
     { title: said.newest, end: true, cell: ({ newestAt }) => <Time at={newestAt} /> },
-    ...(may('Full Access')
+    ...(may('Full Access') && !overAll.value
       ? [
           {
             title: said.retry,
@@ -68,6 +68,7 @@ export function FailuresPage() {
         <TimeFilter name="from" label={said.from} />
         <TimeFilter name="until" label={said.until} />
       </Filters>
+      {overAll.value ? <p class="hint">{said.retryWithin}</p> : null}
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
       {value === null && error === null ? <Loading /> : null}
       {value?.groups.length === 0 ? <None filtered={Object.keys(filters).length > 0} /> : null}

@@ -6,6 +6,7 @@ import type { Status } from '../../ui/notification-status.tsx'
 /** A notification in a list, as the REST API shows it. */
 export interface Summary {
   readonly id: string
+  readonly organizationId: string
   readonly status: Status
   readonly channel: string
   readonly to: string

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { hrefOf, place, setQuery } from '../../app/router.ts'
-import { inOrganization, may, session } from '../../app/session.ts'
+import { inOrganization, may, overAll, session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { NotificationStatus, type Status } from '../../ui/notification-status.tsx'
+import { OrganizationLink } from '../../ui/organization-link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -32,8 +33,8 @@ const COLUMNS: readonly Column<Summary>[] = [
   {
     title: said.to,
     main: true,
-    cell: ({ id, to }) => (
-      <a class="cut" href={hrefOf(inOrganization(`/notifications/${id}`))} title={to}>
+    cell: ({ id, organizationId, to }) => (
+      <a class="cut" href={hrefOf(inOrganization(`/notifications/${id}`, organizationId))} title={to}>
         {to}
       </a>
     ),
@@ -53,17 +54,23 @@ const COLUMNS: readonly Column<Summary>[] = [
   { title: said.created, end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
+const ORGANIZATION: Column<Summary> = {
+  title: texts.app.organization,
+  cell: ({ organizationId }) => <OrganizationLink id={organizationId} />,
+}
+
 export function NotificationsPage() {
   const filters = filtersOf(NAMES)
   const paused = useSignal(false)
   // A link may open the form: the overview has one.
   const sending = place.value.query.send === 'test'
   const list = useList<Summary>('/v1/notifications', { query: filters, paused: paused.value })
-  const send = may('Write') ? (
-    <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
-      {texts.sending.open}
-    </Button>
-  ) : null
+  const send =
+    may('Write') && !overAll.value ? (
+      <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
+        {texts.sending.open}
+      </Button>
+    ) : null
   return (
     <Page
       title={said.title}
@@ -114,7 +121,7 @@ export function NotificationsPage() {
       <List
         label={said.title}
         state={list}
-        columns={COLUMNS}
+        columns={overAll.value ? [...COLUMNS.slice(0, 1), ORGANIZATION, ...COLUMNS.slice(1)] : COLUMNS}
         filtered={Object.keys(filters).length > 0}
         empty={
           <Empty icon="notifications" title={said.empty}>

@@ -25,7 +25,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
     case 'scheduled':
     case 'queued':
       return notification.waiting === null ? null : (
-        <StillWaiting of={notification.waiting} error={notification.error} />
+        <StillWaiting of={notification} waiting={notification.waiting} />
       )
     case 'sent':
       return (
@@ -47,11 +47,11 @@ export function Why({ of: notification }: { readonly of: Notification }) {
 }
 
 function StillWaiting({
-  of: { reason, until, code, message },
-  error,
+  of: { error, expiresAt },
+  waiting: { reason, until, code, message },
 }: {
-  readonly of: NonNullable<Notification['waiting']>
-  readonly error: Failure | null
+  readonly of: Notification
+  readonly waiting: NonNullable<Notification['waiting']>
 }) {
   return (
     <Note {...(CALM.includes(reason) ? {} : { tone: 'warn' })} icon="clock" title={said.waiting[reason]}>
@@ -62,6 +62,11 @@ function StillWaiting({
           {said.until} <Time at={until} style="full" /> (<Time at={until} />)
         </p>
       )}
+      {expiresAt !== null && until !== null && Date.parse(expiresAt) <= Date.parse(until) ? (
+        <p>
+          {said.expiresFirst} <Time at={expiresAt} style="full" />
+        </p>
+      ) : null}
       {reason === 'delayed' ? (
         <p class="links">
           <a href={hrefOf(inOrganization('/quiet-hours'))}>{texts.quietHours.title}</a>

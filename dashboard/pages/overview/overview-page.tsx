@@ -1,5 +1,5 @@
 import { hrefOf } from '../../app/router.ts'
-import { inOrganization, may } from '../../app/session.ts'
+import { inOrganization, may, overAll } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Page } from '../../ui/page.tsx'
@@ -35,16 +35,17 @@ export function OverviewPage() {
 
 /** What to do where nothing has been sent. */
 function Start() {
+  const mayWrite = may('Write') && !overAll.value
   return (
     <Empty icon="send" title={said.start}>
-      <p>{may('Write') ? said.startHint : said.startReader}</p>
+      <p>{mayWrite ? said.startHint : said.startReader}</p>
       <p class="actions">
-        {may('Write') ? (
+        {mayWrite ? (
           <a class="button primary" href={hrefOf(inOrganization('/notifications'), { send: 'test' })}>
             {said.send}
           </a>
         ) : null}
-        {may('Full Access') ? (
+        {may('Full Access') && mayWrite ? (
           <a class="button plain" href={hrefOf(inOrganization('/keys'))}>
             {said.key}
           </a>

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { place } from '../../app/router.ts'
+import { overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Filters, SelectFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
+import { OrganizationLink } from '../../ui/organization-link.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DeliveryDialog } from './delivery-dialog.tsx'
@@ -39,6 +41,14 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
       title: said.status,
       cell: (delivery) => <DeliveryStatus of={delivery.status} />,
     },
+    ...(overAll.value
+      ? [
+          {
+            title: texts.app.organization,
+            cell: ({ payload }: Delivery) => <OrganizationLink id={organizationIn(payload)} />,
+          },
+        ]
+      : []),
     { title: said.attempts, cell: ({ attempts }) => attempts.length },
     { title: said.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
@@ -76,4 +86,14 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
       )}
     </section>
   )
+}
+
+/** Whose event it is. Null: it does not say. */
+function organizationIn(payload: string): string | null {
+  try {
+    const { data } = JSON.parse(payload) as { readonly data?: { readonly organizationId?: unknown } }
+    return typeof data?.organizationId === 'string' ? data.organizationId : null
+  } catch {
+    return null
+  }
 }

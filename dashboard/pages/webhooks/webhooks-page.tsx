@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { hrefOf, navigate } from '../../app/router.ts'
-import { inOrganization, may } from '../../app/session.ts'
+import { inOrganization, may, overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -44,7 +44,11 @@ export function WebhooksPage() {
   )
   const made = created.value
   return (
-    <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
+    <Page
+      title={said.title}
+      intro={overAll.value ? said.introOverAll : said.intro}
+      actions={mayChange ? create : undefined}
+    >
       <List
         label={said.title}
         state={endpoints}

@@ -13,6 +13,7 @@ export const failures = {
   atLeast: (count: string) => `${count} or more`,
   empty: 'No failures',
   emptyHint: 'Everything that was accepted has been delivered, or still waits.',
+  retryWithin: 'Failures are retried in one organization at a time. A cause leads to its notifications.',
   retry: 'Retry',
   retryLabel: (code: string) => `Retry: ${code}`,
   retryTitle: 'Retry failed notifications',

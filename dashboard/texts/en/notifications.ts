@@ -69,6 +69,7 @@ export const notifications = {
       channel_not_configured: 'It is delivered as soon as the service has a provider for the channel.',
       providers_unavailable: 'The service tries again by itself.',
     },
+    expiresFirst: 'It expires before that:',
     until: 'Next:',
     because: 'Cause:',
     sent: 'The provider has accepted it.',

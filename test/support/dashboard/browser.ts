@@ -100,6 +100,16 @@ export async function watch(
   }
 }
 
+/** Fails if anything is wider than its place, so that a reader would have to scroll sideways. */
+export async function assertFits(page: Page): Promise<void> {
+  const wide = await page.evaluate(
+    `[...document.querySelectorAll('html, dialog, .table-frame')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map(({ tagName, className }) => tagName + ' ' + className)`,
+  )
+  expect(wide).toEqual([])
+}
+
 /** Fails on anything that axe finds; in the dark nothing but colors is different. */
 export async function assertAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
