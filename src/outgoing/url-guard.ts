@@ -17,7 +17,8 @@ export type CheckedUrl =
  */
 export function checkUrl(text: string, guard: AddressGuard, allowHttp: boolean, options: string): CheckedUrl {
   const url = parse(text)
-  if (url === null) return refused('The URL cannot be parsed. Write it whole, such as https://app.example.com/events.')
+  if (url === null)
+    return refused('The URL cannot be parsed. Write it whole, such as https://app.example.com/events.')
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
     return refused(
       `The URL must begin with https://. For development, the option "${options}allowHttp" accepts http://.`,
