@@ -173,6 +173,7 @@ export const en = {
     intro: 'Endpoints of yours that are told about deliveries, signed and at least once.',
     introOverAll:
       'Endpoints of operators. They are told about deliveries of every organization, which does not see them.',
+    listener: 'A function of the application gets these events. The application chooses them.',
     create: 'Add endpoint',
     edit: 'Edit endpoint',
     url: 'Address',

@@ -119,6 +119,22 @@ describeDashboard('all organizations together', options, (suite) => {
     await page.getByText('No webhook endpoints yet').waitFor()
   })
 
+  it('have listeners of the application, which can be paused, and nothing else that needs an address', async () => {
+    const { page, host } = suite
+    await host.notifier.allOrganizations.listen('mirror', () => {})
+    await enter('/webhooks')
+    await page.getByRole('link', { name: 'listener:mirror' }).click()
+    await page.getByText('A function of the application gets these events.').waitFor()
+    const main = page.getByRole('main')
+    expect(await main.getByRole('button').allTextContents()).toEqual(['Redeliver', 'Disable', 'Delete'])
+    await assertAccessible(page)
+    await main.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+    await page.getByText('The endpoint is disabled. Its events are held.').waitFor()
+    const { items } = await host.notifier.allOrganizations.webhooks.list()
+    expect(items.find(({ url }) => url === 'listener:mirror')).toMatchObject({ status: 'disabled' })
+  })
+
   it('are shown to no key of an organization', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key('Full Access'), '/notifications', '*')

@@ -110,7 +110,7 @@ describeDashboard('quiet hours', options, (suite) => {
       .getByRole('row', { name: /^Expiry Failed It expires at .*, before "preferences" lets it go at / })
       .waitFor()
     await assertAccessible(page)
-    await page.getByRole('link', { name: 'user:7' }).click()
+    await page.getByRole('link', { name: 'What this recipient has chosen' }).click()
     await page.getByRole('button', { name: 'Remove: user:7' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByText('The quiet hours were removed.').waitFor()
@@ -121,6 +121,25 @@ describeDashboard('quiet hours', options, (suite) => {
       .first()
       .waitFor()
     expect(await page.getByLabel('Person').inputValue()).toBe('user:7')
+  })
+
+  it('and opt-outs of a person are found from the message that they skip, when the page loads again', async () => {
+    const { page, host } = suite
+    await host.notifier.categories.create({ id: 'digest', name: 'Digest' })
+    const to = 'skipped@example.com'
+    await host.notifier.preferences.change({ channel: 'email', to }, { categories: { digest: false } })
+    const message = { channel: 'email', to, category: 'digest', subject: 'Hi', body: 'Hi' } as const
+    const { id } = await host.notifier.send(message)
+    await signIn(page, host, await host.key('Read Only'), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'It was skipped.' }).waitFor()
+    const script = '**/assets/recipients-page-*.js'
+    await page.route(script, (route) => route.abort())
+    await page.getByRole('link', { name: 'What this recipient has chosen' }).click()
+    await page.getByText('The server cannot be reached.').waitFor()
+    await page.unroute(script)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('row', { name: 'digest All Off' }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Address' }).inputValue()).toBe(to)
   })
 
   it('say what is wrong beside the field, in the words of the API, and keep what was typed', async () => {

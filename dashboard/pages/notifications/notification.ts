@@ -1,6 +1,7 @@
 import { ERRORS, isErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { FactType } from '../../../src/core/notification/facts.ts'
 import type { WaitingRecord } from '../../../src/core/notification/model.ts'
+import type { Query } from '../../app/router.ts'
 import type { Status } from '../../ui/notification-status.tsx'
 
 /** A notification in a list, as the REST API shows it. */
@@ -64,6 +65,11 @@ export interface Notification extends Summary {
   readonly waiting: WaitingRecord | null
   readonly rendered?: Rendered & Readonly<Record<string, unknown>>
   readonly timeline: readonly Entry[]
+}
+
+/** Names whom a notification goes to, for the page of recipients. */
+export function recipientQuery({ recipient, channel, to }: Summary): Query {
+  return recipient === null ? { channel, to } : { recipient }
 }
 
 /** What to do about a failure; null: the catalogue does not know it. */

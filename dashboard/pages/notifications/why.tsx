@@ -4,7 +4,7 @@ import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Time } from '../../ui/time.tsx'
-import { adviceFor, type Failure, type Notification } from './notification.ts'
+import { adviceFor, type Failure, type Notification, recipientQuery } from './notification.ts'
 
 const said = texts.notifications.why
 /** Reasons to wait that nothing is wrong with. */
@@ -19,7 +19,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
     case 'failed':
       return (
         <Note tone="bad" icon="failures" title={said.failed}>
-          {error === null ? null : <Reason of={error} />}
+          {error === null ? null : <Reason of={error} about={notification} />}
         </Note>
       )
     case 'scheduled':
@@ -36,7 +36,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
     case 'skipped':
       return (
         <Note icon="close" title={said.skipped}>
-          {error === null ? null : <Reason of={error} />}
+          {error === null ? null : <Reason of={error} about={notification} />}
         </Note>
       )
     case 'cancelled':
@@ -47,12 +47,13 @@ export function Why({ of: notification }: { readonly of: Notification }) {
 }
 
 function StillWaiting({
-  of: { error, expiresAt },
+  of: notification,
   waiting: { reason, until, code, message },
 }: {
   readonly of: Notification
   readonly waiting: NonNullable<Notification['waiting']>
 }) {
+  const { error, expiresAt } = notification
   return (
     <Note {...(CALM.includes(reason) ? {} : { tone: 'warn' })} icon="clock" title={said.waiting[reason]}>
       {message === null ? null : <p>{message}</p>}
@@ -69,6 +70,7 @@ function StillWaiting({
       ) : null}
       {reason === 'delayed' ? (
         <p class="links">
+          <a href={hrefOf(inOrganization('/recipients'), recipientQuery(notification))}>{said.recipient}</a>
           <a href={hrefOf(inOrganization('/quiet-hours'))}>{texts.quietHours.title}</a>
         </p>
       ) : null}
@@ -77,7 +79,7 @@ function StillWaiting({
           {said.because} {adviceFor(code)} <code>{code}</code>
         </p>
       ) : null}
-      {error === null ? null : <Reason of={error} />}
+      {error === null ? null : <Reason of={error} about={notification} />}
     </Note>
   )
 }
@@ -104,7 +106,13 @@ function Note({
   )
 }
 
-function Reason({ of: { code, message, providerCode, decidedBy } }: { readonly of: Failure }) {
+function Reason({
+  of: { code, message, providerCode, decidedBy },
+  about,
+}: {
+  readonly of: Failure
+  readonly about: Notification
+}) {
   const advice = adviceFor(code)
   const failures = hrefOf(inOrganization('/notifications'), { status: 'failed', code })
   return (
@@ -131,6 +139,9 @@ function Reason({ of: { code, message, providerCode, decidedBy } }: { readonly o
         <a href={failures}>{said.alike}</a>
         {SUPPRESSED.includes(code) ? (
           <a href={hrefOf(inOrganization('/suppressions'))}>{said.suppressions}</a>
+        ) : null}
+        {code === 'opted_out' ? (
+          <a href={hrefOf(inOrganization('/recipients'), recipientQuery(about))}>{said.recipient}</a>
         ) : null}
       </p>
     </>

@@ -14,8 +14,9 @@ export function QuietWords({ of: choice, none }: { readonly of: QuietChoice; rea
   return (
     <div class="quiet-words">
       <ul>
-        {windows.map(({ days = DAYS, from, to }) => (
-          <li key={`${days.join()} ${from} ${to}`}>
+        {windows.map(({ days = DAYS, from, to }, at) => (
+          // Equal windows may stand side by side.
+          <li key={at}>
             {days.length === DAYS.length ? said.everyDay : namesOfDays(days)} {from}–{to}
           </li>
         ))}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { isListener } from '../../../src/core/delivery/listeners.ts'
 import { ApiError, ask } from '../../app/api.ts'
 import { navigate } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
@@ -33,6 +34,7 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
   return (
     <Page
       title={endpoint.url}
+      intro={isListener(endpoint.id) ? said.listener : undefined}
       actions={may('Full Access') ? <Actions of={endpoint} reload={reload} /> : undefined}
     >
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
@@ -123,19 +125,24 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
   const close = (): void => {
     open.value = null
   }
+  const hasAddress = !isListener(endpoint.id)
   return (
     <>
-      <Button icon="send" onClick={test}>
-        {said.test}
-      </Button>
-      <Button
-        icon="edit"
-        onClick={() => {
-          open.value = 'edit'
-        }}
-      >
-        {texts.actions.edit}
-      </Button>
+      {hasAddress ? (
+        <>
+          <Button icon="send" onClick={test}>
+            {said.test}
+          </Button>
+          <Button
+            icon="edit"
+            onClick={() => {
+              open.value = 'edit'
+            }}
+          >
+            {texts.actions.edit}
+          </Button>
+        </>
+      ) : null}
       <Button
         icon="refresh"
         disabled={!active}
@@ -145,9 +152,11 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
       >
         {said.redeliverSince}
       </Button>
-      <Button icon="keys" onClick={rotate}>
-        {said.rotate}
-      </Button>
+      {hasAddress ? (
+        <Button icon="keys" onClick={rotate}>
+          {said.rotate}
+        </Button>
+      ) : null}
       {active ? (
         <Button icon="pause" onClick={set('disabled', said.disabled)}>
           {said.disable}

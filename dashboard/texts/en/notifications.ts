@@ -85,6 +85,7 @@ export const notifications = {
     todo: 'What to do',
     alike: 'Failures with this code',
     suppressions: 'Suppressed recipients',
+    recipient: 'What this recipient has chosen',
   },
 
   tabs: {
