@@ -158,7 +158,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const useCases = guard(createUseCases(core, accept, engine.providers), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
-  const { tenants, organizations, apiKeys, operatorKeys } = useCases
+  const { tenants, together, organizations, apiKeys, operatorKeys } = useCases
   const { webhooks } = tenants
   const listening = listeners.api({ endpoints: core.storage.webhookEndpoints, webhooks, wake: engine.wake })
   const added = guard(core.pluggedIn.api as { readonly tenants?: PerTenant<object> }).tenants ?? {}
@@ -185,7 +185,11 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       assertOrganizationId(id)
       return tenant(id)
     },
-    allOrganizations: allOrganizations(tenants, listening),
+    allOrganizations: {
+      ...binding<Omit<AllOrganizations, keyof EventListening>>(together)(ALL_ORGANIZATIONS),
+      listen: listening.listen,
+      forget: listening.forget,
+    },
   }
   for (const { name } of options.plugins) {
     if (name in whole || name in tenants) throw wrong(name, 'needs another name: a notifier has this member')
@@ -196,27 +200,6 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       ? refuseMembers(whole, Object.keys(own))
       : { ...whole, ...own, apiKeys: { ...own.apiKeys, ...shared.apiKeys } }
   return notifier
-}
-
-/** Those methods of an organization that also work for all of them together. */
-function allOrganizations(
-  {
-    notifications,
-    deadLetters,
-    logs,
-    statistics,
-    webhooks,
-  }: PerTenant<Omit<AllOrganizations, keyof EventListening>>,
-  { listen, forget }: EventListening,
-): AllOrganizations {
-  const shared: PerTenant<Omit<AllOrganizations, keyof EventListening>> = {
-    notifications: { list: notifications.list },
-    deadLetters: { list: deadLetters.list, groups: deadLetters.groups },
-    logs: { list: logs.list },
-    statistics: { get: statistics.get },
-    webhooks,
-  }
-  return { ...binding(shared)(ALL_ORGANIZATIONS), listen, forget }
 }
 
 /** Reports what happens in this process to metrics, telemetry, listeners, the log and waiting callers. */
@@ -450,6 +433,7 @@ function createUseCases(
 ) {
   const { storage, organizations, notifications } = core
   const explain = createExplain({ ...core, accept: { examine }, providers })
+  const logs = createLogs(storage, organizations)
   const tenants = {
     ...accept,
     ...explain.message,
@@ -457,9 +441,10 @@ function createUseCases(
     notifications: { ...notifications, ...explain.notification, resend },
     templates: core.templates.api,
     limits: { get: core.limits.get },
-    logs: createLogs(storage, organizations),
+    logs,
   }
-  return joined({ tenants }, core.features.api)
+  const together = { notifications: { list: notifications.list }, logs }
+  return joined({ tenants, together }, core.features.api)
 }
 
 /** Services that only HTTP adapters need. */

@@ -49,6 +49,11 @@ export interface Expiring {
   readonly olderThanMs: number
 }
 
+/** Methods of an organization that also take `ALL_ORGANIZATIONS`. */
+export interface TogetherOf<Api> {
+  readonly together: PerTenant<Api>
+}
+
 /** A feature of any type. */
 export interface AnyFeature {
   readonly name: string
@@ -69,7 +74,10 @@ export interface Sources {
 
 /** What a feature brings to a notifier. */
 export interface FeatureParts<Api extends object = object, Shared = unknown> extends Sources {
-  /** Its methods, in groups; those of organizations under `tenants`. Features may share a group. */
+  /**
+   * Its methods, in groups; those of organizations under `tenants`, and those of them that also work for all organizations
+   * together under `together`. Features may share a group.
+   */
   readonly api: Api
   /** What other features may use. */
   readonly shared?: Shared
