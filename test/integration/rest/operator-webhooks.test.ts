@@ -57,6 +57,14 @@ describe('an endpoint of operators over REST', () => {
     await eventually(async () => (await delivered()).length === 2)
     expect(await delivered()).toMatchObject([{ event: 'notification.sent' }, { event: 'notification.sent' }])
 
+    const cursor = String((await call('GET', `/${id}/deliveries?limit=1`)).json?.nextCursor)
+    expect(itemsOf(await call('GET', `/${id}/deliveries?cursor=${cursor}`))).toHaveLength(1)
+    const own = await host.notifier.webhooks.create({ url: 'https://example.com/' })
+    await expect(host.notifier.webhooks.deliveries(own.id, { cursor })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      details: { field: 'cursor' },
+    })
+
     const [first] = received
     const again = await call('POST', `/${id}/deliveries/${first?.id}/redeliver`)
     expect([again.status, again.json?.eventId]).toEqual([200, first?.id])
