@@ -19,7 +19,6 @@ const ALL = [
   'batch',
   'http-accept',
   'http-batch',
-  'http-parts',
   'limiter',
   'redis-limiter',
   'deliver',
@@ -34,11 +33,7 @@ const ALL = [
   'latency',
   'postgres-growth',
   'import',
-  'parse',
-  'heavy-mails',
   'lists',
-  'languages',
-  'typed-templates',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -56,11 +51,13 @@ await withFolder(async (temporary) => {
   writeFileSync(file, '')
   for (const [index, name] of wanted.entries()) {
     console.log(`\n${index + 1} of ${wanted.length}: ${name}`)
+    const began = performance.now()
     const child = spawn(process.execPath, [join(folder, `${name}.ts`)], {
       stdio: 'inherit',
       env: { ...process.env, CARILLON_BENCH_FIGURES: file },
     })
     const [code] = await once(child, 'exit')
+    console.log(`${name} took ${Math.round((performance.now() - began) / 1_000)} s.`)
     if (code !== 0) failed.push(name)
   }
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
