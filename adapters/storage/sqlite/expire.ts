@@ -46,6 +46,9 @@ const DELETE_RECEIPTS = `
   DELETE FROM carillon_receipts WHERE hash IN
     (SELECT hash FROM carillon_receipts WHERE received_at <= ? ORDER BY received_at LIMIT ?)`
 
+/** Rows in a commit, which blocks the process meanwhile. */
+const STEP = 100
+
 interface OldRow extends RemovedRow {
   readonly createdAt: number
   readonly over: 0 | 1
@@ -70,7 +73,8 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
 
   function expireNotifications(
     { organizationId, olderThanMs }: ExpiringNotifications,
-    { most, after }: ExpireRequest,
+    most: number,
+    after: string | undefined,
   ): ExpireAnswer {
     const latest = connection.now() - olderThanMs
     const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
@@ -85,7 +89,7 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
 
   function expireRest(
     { receiptsOlderThanMs, unmatchedOlderThanMs }: ExpiringRest,
-    { most }: ExpireRequest,
+    most: number,
   ): ExpireAnswer {
     const now = connection.now()
     const idempotency = deleteIdempotency().changes(now, most)
@@ -101,11 +105,11 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
     }
   }
 
-  return function expire(request) {
-    const { what } = request
+  return function expire({ what, most: wanted, after }) {
+    const most = Math.min(wanted, STEP)
     // After a power failure the next run removes the rows again.
     return connection.write(() =>
-      what.organizationId === undefined ? expireRest(what, request) : expireNotifications(what, request),
+      what.organizationId === undefined ? expireRest(what, most) : expireNotifications(what, most, after),
     )
   }
 }

@@ -34,8 +34,11 @@ const EVERY_MS = 60 * 60_000
 /** For unmatched receipts: a hand-over is settled within seconds. */
 const UNMATCHED_MS = DAY_MS
 
-/** Rows per commit: a synchronous storage blocks the process meanwhile. */
-const STEP = 100
+/** Rows per commit at most. */
+const STEP = 1_000
+
+/** Records per commit: a synchronous storage blocks the process meanwhile. */
+const RECORDS = 100
 
 /** Pause between steps, for other work. */
 const PAUSE_MS = 25
@@ -142,8 +145,8 @@ export function createRetention({
 
   async function removeOldRecords(): Promise<void> {
     for (const { kind, olderThanMs } of expiring) {
-      const old = { organizationId: null, olderThanMs, most: STEP }
-      while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
+      const old = { organizationId: null, olderThanMs, most: RECORDS }
+      while (!stopped && (await storage.records.removeOld(kind, old)) === RECORDS) await pause()
     }
   }
 

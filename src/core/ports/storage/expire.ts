@@ -3,7 +3,7 @@ import type { FactType } from '../../notification/facts.ts'
 /** One step of the removal of expired data: one short commit. */
 export interface ExpireRequest {
   readonly what: ExpiringNotifications | ExpiringRest
-  /** Maximum number of rows of each kind to examine, at least 1. */
+  /** Maximum number of rows of each kind to examine, at least 1. A storage that blocks its process examines fewer. */
   readonly most: number
   /** `next` of the previous step. Absent: begin with the oldest. */
   readonly after?: string | undefined
