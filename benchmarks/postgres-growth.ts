@@ -2,7 +2,7 @@ import type { Notifier } from 'carillon'
 import { postgres } from 'carillon/postgres'
 import { describeMachine, median, record } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
-import { type Database, notifierOn, withPostgres } from './lib/postgres.ts'
+import { type Database, fill, notifierOn, withPostgres } from './lib/postgres.ts'
 
 /**
  * Cost of a notification as the tables grow, and its bytes in each table.
@@ -19,25 +19,6 @@ const SET = 100
 const SETS = 200
 const WARM = 30
 const MEASURED = 20_000
-
-const FILL = `
-  WITH made AS MATERIALIZED (
-    SELECT number, nextval('carillon.notification_numbers') AS seq,
-      floor($2::float8 + number * ($3::float8 / $4))::bigint AS at
-    FROM generate_series(1, $1::bigint) AS number),
-  named AS MATERIALIZED (
-    SELECT *, 'notif_' || lpad(at::text, 13, '0') || lpad(seq::text, 16, '0') AS id FROM made),
-  stored AS (
-    INSERT INTO carillon.notifications (seq, created_at, high, id, organization, channel, lane, recipient, content)
-    SELECT seq, at, false, id, 'org_default', 'email', 'email', 'customer-' || number || '@example.com', $5 FROM named),
-  standing AS (
-    INSERT INTO carillon.states (notification, status, sequence, published, fold, provider, organization, created_at, seq)
-    SELECT id, 'sent', 2, 1, '{"own":10,"handovers":{"none#1":[30,0]}}', 'none', 'org_default', at, seq FROM named)
-  INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
-  SELECT id, 2, seq, 'org_default', 'sent', '{"type":"sent","provider":"none","attempt":1,"durationMs":12}', at FROM named`
-
-const FILL_AT_ONCE = 100_000
-const THREE_WEEKS_MS = 20 * 86_400_000
 
 const VERBS = ['accept', 'claim', 'settle', 'list'] as const
 type Verb = (typeof VERBS)[number]
@@ -96,18 +77,6 @@ async function open(database: Database, schema: string): Promise<Opened> {
       await notifier.stop()
     },
   }
-}
-
-async function fill({ pool }: Database, schema: string, count: number): Promise<void> {
-  const content = JSON.stringify({ subject: mails(1)[0]?.subject, body: mails(1)[0]?.body })
-  const from = Date.now() - THREE_WEEKS_MS
-  for (let left = count; left > 0; left -= FILL_AT_ONCE) {
-    const part = Math.min(left, FILL_AT_ONCE)
-    const text = FILL.replaceAll('carillon.', `${schema}.`)
-    await pool.query(text, [part, from, THREE_WEEKS_MS, part, content])
-  }
-  await pool.query('VACUUM ANALYZE')
-  await pool.query('CHECKPOINT')
 }
 
 /**

@@ -19,6 +19,25 @@ const MICROS_PER_TICK = 10_000
 /** Tables that sends and deliveries write. */
 const WRITTEN = ['notifications', 'jobs', 'states', 'events', 'handovers'] as const
 
+const FILL = `
+  WITH made AS MATERIALIZED (
+    SELECT number, nextval('carillon.notification_numbers') AS seq,
+      floor($2::float8 + number * ($3::float8 / $4))::bigint AS at
+    FROM generate_series(1, $1::bigint) AS number),
+  named AS MATERIALIZED (
+    SELECT *, 'notif_' || lpad(at::text, 13, '0') || lpad(seq::text, 16, '0') AS id FROM made),
+  stored AS (
+    INSERT INTO carillon.notifications (seq, created_at, high, id, organization, channel, lane, recipient, content)
+    SELECT seq, at, false, id, 'org_default', 'email', 'email', 'customer-' || number || '@example.com', $5 FROM named),
+  standing AS (
+    INSERT INTO carillon.states (notification, status, sequence, published, fold, provider, organization, created_at, seq)
+    SELECT id, 'sent', 2, 1, '{"own":10,"handovers":{"none#1":[30,0]}}', 'none', 'org_default', at, seq FROM named)
+  INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
+  SELECT id, 2, seq, 'org_default', 'sent', '{"type":"sent","provider":"none","attempt":1,"durationMs":12}', at FROM named`
+
+const FILL_AT_ONCE = 100_000
+const THREE_WEEKS_MS = 20 * 86_400_000
+
 /** Runs `work` with a temporary server and a migrated schema. */
 export async function withPostgres(work: (database: Database) => Promise<void>): Promise<void> {
   const server = await startPostgres(['fsync = on', 'shared_buffers = 256MB', 'max_wal_size = 4GB'])
@@ -112,4 +131,18 @@ export async function refill(database: Database): Promise<void> {
     INSERT INTO carillon.notifications SELECT * FROM kept_notifications;
     INSERT INTO carillon.jobs SELECT * FROM kept_jobs`)
   await database.pool.query('CHECKPOINT')
+}
+
+/** Stores notifications of the last three weeks in SQL, each sent and with one event, and gathers statistics. */
+export async function fill({ pool }: Database, schema: string, count: number): Promise<void> {
+  const [mail] = mails(1)
+  const content = JSON.stringify({ subject: mail?.subject, body: mail?.body })
+  const from = Date.now() - THREE_WEEKS_MS
+  for (let left = count; left > 0; left -= FILL_AT_ONCE) {
+    const part = Math.min(left, FILL_AT_ONCE)
+    const text = FILL.replaceAll('carillon.', `${schema}.`)
+    await pool.query(text, [part, from, THREE_WEEKS_MS, part, content])
+  }
+  await pool.query('VACUUM ANALYZE')
+  await pool.query('CHECKPOINT')
 }
