@@ -1,6 +1,7 @@
 import { askedAbout } from '../accept/apply-verdicts.ts'
 import type { Examinations } from '../accept/examination.ts'
 import type { SendInput } from '../accept/input.ts'
+import type { Group } from '../accept/prepare.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
@@ -46,20 +47,27 @@ export function createExplain(services: ExplainServices): {
 } {
   const { storage, notifications, accept, judges, categories, registry, clock } = services
 
-  /** What each judge says now about a message, for its time, one by one. */
-  async function judged(asked: Asked): Promise<ExplainedGate[]> {
+  /**
+   * What each judge says now about messages, each for its time. All in one question, as the gate asks: judges share look-ups and
+   * the turns of the event loop among the messages of a question.
+   */
+  async function judged(asked: readonly Asked[]): Promise<readonly ExplainedGate[][]> {
+    if (asked.length === 0) return []
     const context = { records: storage.records, inside: false }
-    return Promise.all(
-      judges.map(async ({ name, judge }) => {
+    const answers = await Promise.all(
+      judges.map(async ({ name, judge }): Promise<(one: Asked, at: number) => ExplainedGate> => {
         try {
-          const [verdict] = await judge([asked], context)
-          if (verdict === undefined) throw new Error('The judge gave no answer.')
-          return ofVerdict(name, verdict, asked.at)
+          const verdicts = await judge(asked, context)
+          return ({ at: time }, at) => {
+            const verdict = verdicts[at]
+            return verdict === undefined ? unknown(name, null) : ofVerdict(name, verdict, time)
+          }
         } catch (error) {
-          return unknown(name, error)
+          return () => unknown(name, error)
         }
       }),
     )
+    return asked.map((one, at) => answers.map((answer) => answer(one, at)))
   }
 
   async function askedOf(
@@ -70,10 +78,11 @@ export function createExplain(services: ExplainServices): {
     return askedAbout(organizationId, registry.kinds.of(one.channel), one, category, clock.now())
   }
 
-  /** Whether it may go to its address, if it has one. */
-  async function ofAddress(organizationId: string, one: NewNotification): Promise<ExplainedGate[]> {
-    if (one.to === '') return [NO_ADDRESS]
-    return judged(await askedOf(organizationId, one))
+  /** Whether each of a group may go to its address, if it has one. */
+  async function ofAddresses(organizationId: string, group: Group): Promise<readonly ExplainedGate[][]> {
+    const [{ to }] = group
+    if (to === '') return [[NO_ADDRESS]]
+    return judged(await Promise.all(group.map((one) => askedOf(organizationId, one))))
   }
 
   async function ofProviders(organizationId: string, channel: string): Promise<ExplainedGate> {
@@ -84,13 +93,18 @@ export function createExplain(services: ExplainServices): {
       : { ...waiting('providers', paused), ...NOW }
   }
 
-  async function ofMessage(organizationId: string, one: NewNotification, limited: NotifierError | null) {
+  async function ofMessage(
+    organizationId: string,
+    one: NewNotification,
+    limited: NotifierError | null,
+    judged: readonly ExplainedGate[],
+  ): Promise<Explanation> {
     const { channel, to, sendAt, expiresAt } = one
     const now = clock.now()
     const before: ExplainedGate[] = [
       { gate: 'message', ...NOW, ...PASSED },
       limited === null ? { gate: 'limits', ...NOW, ...PASSED } : refused('limits', limited),
-      ...(await ofAddress(organizationId, one)),
+      ...judged,
       ...ofSchedule(sendAt, now, NOW),
     ]
     const providers = await ofProviders(organizationId, channel)
@@ -116,7 +130,7 @@ export function createExplain(services: ExplainServices): {
     )
     const delayed = timeline.findLast(({ event }) => event === 'delayed')
     const planned = { ...record, sendAt: timeOf(record.sendAt) }
-    const now = await judged(await askedOf(organizationId, planned))
+    const [now = []] = await judged([await askedOf(organizationId, planned)])
     const at = decided === undefined ? -1 : now.findIndex(({ gate }) => hasDecided(gate, decided, now))
     const judges = now.map((gate, index): ExplainedGate => {
       if (decided !== undefined && index === at) return recorded(gate.gate, decided)
@@ -136,7 +150,10 @@ export function createExplain(services: ExplainServices): {
       async explain(organizationId, message, options) {
         try {
           const { group, limited } = await accept.examine(organizationId, message, options)
-          return await Promise.all(group.map((one) => ofMessage(organizationId, one, limited)))
+          const addresses = await ofAddresses(organizationId, group)
+          return await Promise.all(
+            group.map((one, at) => ofMessage(organizationId, one, limited, addresses[at] ?? [])),
+          )
         } catch (error) {
           if (!isNotifierError(error) || !isAboutMessage(error)) throw error
           return [explanation({ id: null, status: null, ...namedIn(message) }, [refused('message', error)])]

@@ -11,6 +11,7 @@ const mail = (to: string) => ({ channel: 'email', to, subject: 'Hi', body: 'Hell
 async function start() {
   const clock = fakeClock()
   const answers: ('accepted' | 'retry')[] = []
+  const questions: string[][] = []
   const email = recordingProvider({
     send: async () =>
       answers.shift() === 'retry'
@@ -21,12 +22,14 @@ async function start() {
     name: 'sleep',
     setup: () => ({
       api: {},
-      judge: (messages) =>
-        messages.map(({ to, at }) => {
+      judge(messages) {
+        questions.push(messages.map(({ to }) => to))
+        return messages.map(({ to, at }) => {
           if (to.startsWith('late')) return wait(at + HOUR, 'They sleep.')
           if (to.startsWith('broken')) throw new Error('no answer')
           return to.startsWith('away') ? skip('away', 'They are away.') : go
-        }),
+        })
+      },
     }),
   })
   const notifier = createNotifier({
@@ -50,7 +53,7 @@ async function start() {
       await clock.advance(1_000)
     }
   }
-  return { notifier, clock, answers, ended }
+  return { notifier, clock, answers, questions, ended }
 }
 
 const brief = ({ gates }: Explanation) => gates.map(({ gate, result, basis }) => `${gate} ${result} ${basis}`)
@@ -92,7 +95,7 @@ describe('an explanation of a message that is not sent', () => {
   })
 
   it('tells what refuses and skips it, and of each address of a person', async () => {
-    const { notifier } = await start()
+    const { notifier, questions } = await start()
     await notifier.suppressions.add({ channel: 'email', to: 'away@example.com' })
     const [away] = await notifier.explain(mail('away@example.com'))
     expect(away?.decidedBy).toBe('suppressions')
@@ -105,11 +108,14 @@ describe('an explanation of a message that is not sent', () => {
     const { to: _, ...message } = mail('')
     const [nowhere] = await notifier.explain({ ...message, channel: 'email', recipient: 'bob' })
     expect(nowhere).toMatchObject({ to: null, decidedBy: 'address' })
+    questions.length = 0
     const person = await notifier.explain({ ...message, recipient: 'ada' })
     expect(person.map(({ to, decidedBy }) => [to, decidedBy])).toEqual([
       ['ada@example.com', null],
       ['late@example.com', 'sleep'],
     ])
+    // One question for all: each costs look-ups, and a person may have hundreds of addresses.
+    expect(questions).toEqual([['ada@example.com', 'late@example.com']])
   })
 
   it('says that it expires before it may go, as it does then', async () => {
