@@ -1,4 +1,5 @@
 import type { Logs } from './core/notification/api.ts'
+import type { AuditLog } from './features/audit/api.ts'
 import type { DeadLetters } from './features/failures/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
 import type { EventListening, Webhooks } from './features/webhook-events/api.ts'
@@ -17,6 +18,8 @@ export interface AllOrganizations extends EventListening {
   readonly deadLetters: Pick<DeadLetters, 'list' | 'groups'>
   /** The delivery log: the entries of each notification together, the newest notification first. */
   readonly logs: Logs
+  /** What was done by hand in every organization, and with operator keys. */
+  readonly auditLog: AuditLog
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
   /** Endpoints of operators, which get the events of every organization. Organizations do not see them. */

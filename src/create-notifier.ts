@@ -10,6 +10,7 @@ import { batchInputOf, sendInputOf } from './core/accept/input.ts'
 import type { SendsWithRecords } from './core/accept/with-records.ts'
 import { createSecrets } from './core/access/notifier-secrets.ts'
 import { createKeyLookups } from './core/access/verify-key.ts'
+import { createAudit } from './core/audit/audit.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
@@ -60,6 +61,7 @@ import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organ
 import { binding, type PerTenant } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates, type Templates } from './core/text/templates.ts'
+import { createActing } from './features/audit/service.ts'
 import { FEATURES } from './features/index.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
@@ -173,12 +175,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...useCases,
     ...shared,
     ...createHttpParts(core, guard),
+    actingAs: core.audit.actingAs,
   }
   const tenant = binding<Tenant<unknown>>({ ...tenants, ...added }, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {
     ...shared,
     internals: internals,
     ...run,
+    ...createActing(core.audit),
     [Symbol.asyncDispose]: () => run.stop(),
     ...core.events.listening(() => notifier),
     organization(id) {
@@ -253,6 +257,7 @@ function createGround(options: ResolvedOptions) {
   )
   const plans = createPlanFinder(stores, options.plans, clock)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
+  const audit = createAudit(ids, stores)
   const processor = createProcessor(clock)
   const secrets = createSecrets(options.secrets, stores)
   const links = createLinks(options.publicUrl, secrets.signer)
@@ -267,6 +272,7 @@ function createGround(options: ResolvedOptions) {
     storage,
     due,
     stores,
+    audit,
     plans,
     limitsOf: plans.of,
     ids,

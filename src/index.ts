@@ -13,6 +13,9 @@ export type { SendOptions, TransactionOption } from './core/accept/options.ts'
 export { API_KEY_PATTERN } from './core/access/key-format.ts'
 export type { Grant, Permission } from './core/access/permissions.ts'
 export type { ApiKeyRecord, OperatorKeyRecord } from './core/access/verify-key.ts'
+export type { AuditAction, AuditTargetKind } from './core/audit/actions.ts'
+export type { AuditActor, AuditOrigin } from './core/audit/audit.ts'
+export type { AuditedField, AuditScalar } from './core/audit/changed.ts'
 export { type BuiltInInputs, email, push, slack, sms, webhook } from './core/channels/built-in.ts'
 export { type ChannelKind, defineChannel } from './core/channels/channel-kind.ts'
 export {
@@ -160,6 +163,8 @@ export type { CreatedApiKey, CreatedOperatorKey, KeyRotation } from './features/
 export type { Attachments } from './features/attachments/api.ts'
 export type { UploadContent, UploadInput, UploadRecord } from './features/attachments/model.ts'
 export type { AttachmentOptions } from './features/attachments/options.ts'
+export type { Acting, AuditLog } from './features/audit/api.ts'
+export type { AuditEntry, AuditLogQuery } from './features/audit/model.ts'
 export type { Categories } from './features/categories/api.ts'
 export type {
   CategoryChange,

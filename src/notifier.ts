@@ -5,6 +5,7 @@ import type { Running } from './core/lifecycle/api.ts'
 import type { NotifierInternals } from './core/lifecycle/notifier-internals.ts'
 import type { Listening, Observed } from './core/observe/api.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './features/api-keys/api.ts'
+import type { Acting } from './features/audit/api.ts'
 import type { Organizations } from './features/organizations/api.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -24,7 +25,8 @@ export interface MultiTenantNotifier<
   Apis = unknown,
 > extends Running,
     Listening,
-    Observed {
+    Observed,
+    Acting {
   /** For HTTP adapters. */
   readonly internals: NotifierInternals
   /**

@@ -180,6 +180,8 @@ export interface RetentionOptions {
    * 1. False: never. Default 90.
    */
   readonly days?: number | false | undefined
+  /** Days that entries of the audit log are kept. At least 1. False: forever. Default 365. */
+  readonly auditDays?: number | false | undefined
 }
 
 /** Delivery of events to webhook endpoints. */
@@ -235,6 +237,8 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly overuse: OverusePolicy | null
   /** Null: no limit. */
   readonly retentionDays: number | null
+  /** Of the audit log. Null: no limit. */
+  readonly auditDays: number | null
   /** Without a trailing slash. */
   readonly publicUrl: string | undefined
   readonly leaseMs: number
@@ -252,6 +256,7 @@ const DEFAULT_POLL_MS = 1_000
 const DEFAULT_QUEUE_POLL_MS = 5_000
 const DEFAULT_SMS_SEGMENTS = 10
 const DEFAULT_RETENTION_DAYS = 90
+const DEFAULT_AUDIT_DAYS = 365
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
 const PLAN_COUNTS = [
@@ -369,7 +374,7 @@ export function resolveOptions<Tx>(
     localLimiter: memoryRateLimiter({ clock }),
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
-    retentionDays: resolveRetention(options.retention),
+    ...resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
     queue: queue ?? null,
@@ -480,12 +485,18 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
   return policy
 }
 
-function resolveRetention(retention: RetentionOptions = {}): number | null {
+function resolveRetention(
+  retention: RetentionOptions = {},
+): Pick<ResolvedOptions, 'retentionDays' | 'auditDays'> {
   assertObject('retention', retention)
-  assertKeys('retention.', retention, ['days'])
-  const { days = DEFAULT_RETENTION_DAYS } = retention
+  assertKeys('retention.', retention, ['days', 'auditDays'])
+  const { days = DEFAULT_RETENTION_DAYS, auditDays = DEFAULT_AUDIT_DAYS } = retention
+  return { retentionDays: kept('retention.days', days), auditDays: kept('retention.auditDays', auditDays) }
+}
+
+function kept(option: string, days: number | false): number | null {
   if (days === false || days === Number.POSITIVE_INFINITY) return null
-  if (!Number.isFinite(days) || days < 1) throw wrong('retention.days', 'a number of at least 1, or false')
+  if (!Number.isFinite(days) || days < 1) throw wrong(option, 'a number of at least 1, or false')
   return days
 }
 

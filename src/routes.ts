@@ -7,6 +7,7 @@ import { templateDraftRoutes } from './core/text/draft-routes.ts'
 import { templateRoutes } from './core/text/routes.ts'
 import { apiKeyRoutes } from './features/api-keys/routes.ts'
 import { attachmentRoutes } from './features/attachments/routes.ts'
+import { auditRoutes } from './features/audit/routes.ts'
 import { categoryRoutes } from './features/categories/routes.ts'
 import { deadLetterRoutes, retryRoutes } from './features/failures/routes.ts'
 import { catalogueRoutes } from './features/languages/routes.ts'
@@ -45,6 +46,7 @@ export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...categoryRoutes,
   ...preferenceRoutes,
   ...organizationRoutes,
+  ...auditRoutes,
   ...receiptRoutes,
   ...preferencePageRoutes,
   ...trackingRoutes,

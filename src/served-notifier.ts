@@ -8,6 +8,7 @@ import type { Route } from './core/rest/route.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { CodeTemplates } from './core/text/code-templates.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
+import type { RecordContentRead } from './features/audit/service.ts'
 import type { LintInput } from './features/lint/input.ts'
 import type { Pages } from './features/preferences/link-pages.ts'
 import type { Receipts } from './features/receipts/service.ts'
@@ -38,6 +39,7 @@ export interface ServedNotifier
   readonly visits: Visits
   readonly receipts: Receipts
   readonly sessions: Sessions
+  readonly recordContentRead: RecordContentRead
   /** Operations that plug-ins add. */
   readonly routes: readonly Route<ServedNotifier>[]
 }

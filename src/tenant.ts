@@ -7,6 +7,7 @@ import type { Logs, Notifications, Outcomes } from './core/notification/api.ts'
 import type { StoredTemplates } from './core/text/api.ts'
 import type { ApiKeys } from './features/api-keys/api.ts'
 import type { Attachments } from './features/attachments/api.ts'
+import type { AuditLog } from './features/audit/api.ts'
 import type { Categories } from './features/categories/api.ts'
 import type { DeadLetters, Retries } from './features/failures/api.ts'
 import type { Catalogues, TranslationReports } from './features/languages/api.ts'
@@ -57,6 +58,8 @@ export interface Tenant<
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
   readonly logs: Logs
+  /** What was done by hand, by whom and from where. */
+  readonly auditLog: AuditLog
 }
 
 /** The notifications of one organization. */

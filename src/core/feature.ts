@@ -1,5 +1,6 @@
 import { type Complete, inTurn } from './accept/complete.ts'
 import type { KeyLookups } from './access/verify-key.ts'
+import type { Audit } from './audit/audit.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
 import type { UploadContents } from './delivery/upload-contents.ts'
@@ -21,6 +22,7 @@ import type { OrganizationFinder } from './tenancy/plan-of.ts'
 
 /** What features are made of. */
 export interface FeatureCore {
+  readonly audit: Audit
   readonly stores: RecordStores
   readonly storage: Storage
   readonly ids: IdGenerator

@@ -44,7 +44,7 @@ export function authenticateSession(
     const { key } = await firstSession(sessions, sessionTokens(request, client))
     assertAllowedAddress(key, client)
     const { id, name, permission, grants } = key
-    const rights = { id, name, permission, grants }
+    const rights = { id, name, permission, grants, session: true } as const
     if (!('organizationId' in key)) return { ...rights, organizations: 'all', counted: sessionLimits(id) }
     const { organizationId } = key
     return { ...rights, organizations: [organizationId], counted: { organizationId } }
@@ -82,6 +82,7 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
   return {
     id: actor,
     ...rights,
+    session: true,
     counted: isOfOne ? { organizationId: first } : sessionLimits(`host.${actor}`),
   }
 }

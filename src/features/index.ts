@@ -1,5 +1,6 @@
 import { apiKeys } from './api-keys/index.ts'
 import { attachments } from './attachments/index.ts'
+import { audit } from './audit/index.ts'
 import { categories } from './categories/index.ts'
 import { delays } from './delays/index.ts'
 import { failures } from './failures/index.ts'
@@ -30,6 +31,7 @@ export const FEATURES: readonly [
   typeof preferences,
   typeof apiKeys,
   typeof attachments,
+  typeof audit,
   typeof failures,
   typeof languages,
   typeof layouts,
@@ -48,6 +50,7 @@ export const FEATURES: readonly [
   preferences,
   apiKeys,
   attachments,
+  audit,
   failures,
   languages,
   layouts,

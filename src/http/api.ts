@@ -14,6 +14,7 @@ import type { Query } from '../core/rest/query.ts'
 import type { HandlerResult, Route } from '../core/rest/route.ts'
 import { refuseTestMode } from '../core/rest/send-headers.ts'
 import { assertSameOrganization } from '../core/tenancy/scope.ts'
+import { authorOf } from './author.ts'
 import { type Authenticate, authenticateKey } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
@@ -36,19 +37,12 @@ export interface HttpApi {
   handle(request: HttpRequest): Promise<HttpResponse> | null
 }
 
-const OPERATOR_KEY_USED = 'An operator key was used for a change.'
-const ACTOR_CHANGED = 'A dashboard user made a change.'
-
 /** State of one request while it is processed. */
 interface Exchange extends Omit<Envelope, 'limit' | 'ignored'> {
   ignored: string
   /** Null: the request failed before a limit was checked. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
-  /** The operator key, or the person whom the application signed in to all organizations. Null: neither. */
-  operator: { readonly keyId: string } | { readonly actor: string } | null
-  /** The organization that the request concerns. Empty: none, or not known yet. */
-  organizationId: string
 }
 
 /** A request that passed authentication. */
@@ -110,8 +104,6 @@ export function createApi<Served extends HttpNotifier>(
       ignored: '',
       limit: null,
       release: null,
-      operator: null,
-      organizationId: '',
     }
     let size = 0
     try {
@@ -123,9 +115,7 @@ export function createApi<Served extends HttpNotifier>(
         result === null
           ? CLIENT_CLOSED
           : successResponse(envelopeOf(exchange), entry.permitted.route.status, result)
-      exchange.organizationId ||= result?.organizationId ?? ''
       answered(operationOf(match), response.status)
-      logOperator(exchange, match, response.status)
       size = sizeOf(response)
       return response
     } catch (caught) {
@@ -134,7 +124,6 @@ export function createApi<Served extends HttpNotifier>(
       if (shown.status >= 500) report(logger, shown, error, request, exchange.requestId)
       const response = errorResponse(envelopeOf(exchange, shown), shown, resolved.errorFormat)
       answered(operationOf(match), response.status)
-      logOperator(exchange, match, response.status)
       return response
     } finally {
       release(exchange, request, size)
@@ -152,19 +141,6 @@ export function createApi<Served extends HttpNotifier>(
     }
     if (size < LARGE_RESPONSE) done()
     else request.afterResponse(done)
-  }
-
-  /** Logs refusals and failures too: a failed change may be partial. */
-  function logOperator(
-    { requestId, operator, organizationId }: Exchange,
-    match: Match,
-    status: number,
-  ): void {
-    if (operator === null || match.kind !== 'route' || match.route.permission === 'Read Only') return
-    const { operation, belongsTo } = match.route
-    const about = organizationId || (belongsTo === 'operator' && match.params.id) || null
-    const fields = { requestId, ...operator, operation, organizationId: about, status }
-    reporting.logger?.info('keyId' in operator ? OPERATOR_KEY_USED : ACTOR_CHANGED, fields)
   }
 
   /** Every answer carries the headers of a limit. If no limit could be checked, they show an exhausted one. */
@@ -219,8 +195,6 @@ export function createApi<Served extends HttpNotifier>(
       }, 0)
     }
     const caller = await identify(request, client, exchange)
-    const { id, name, organizations } = caller
-    if (organizations === 'all') exchange.operator = name === undefined ? { actor: id } : { keyId: id }
     await count(exchange, caller.counted, limitOf(match))
     return {
       permitted: permittedRoute(match, caller),
@@ -263,14 +237,19 @@ export function createApi<Served extends HttpNotifier>(
     const { route, valid } = permitted
     const query = queryOf(request, exchange, route)
     const organizationId = await organizationOf(request, query, permitted, caller, notifier, together)
-    exchange.organizationId = organizationId
     const grants = caller?.grants ?? []
-    assertGranted(requiredGrants(route, query), grants)
+    const needed = requiredGrants(route, query)
+    assertGranted(needed, grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route as Route<Served>, notifier)
-    const answer = (bounds: BodyLimits) =>
+    const work = (bounds: BodyLimits) =>
       handled(request, client, entry, { organizationId, query, grants }, bounds)
+    const isRecorded =
+      caller !== null && route.audited !== undefined && (route.method !== 'GET' || needed.length > 0)
+    const answer = isRecorded
+      ? (bounds: BodyLimits) => notifier.actingAs(authorOf(caller, client, request), () => work(bounds))
+      : work
     return route.bodySize === 'batch'
       ? openBodies.answerBatch(request, organizationId, limits, answer)
       : answer(limits)

@@ -1,5 +1,5 @@
 import * as kit from 'carillon/storage-kit'
-import { find, removeRecords } from './records.ts'
+import { find, follow, removeRecords } from './records.ts'
 import { type DeliveryRow, keyOf, type NotificationRow, type State, stepOf, where } from './state.ts'
 import { removeDeliveries } from './webhook-endpoints.ts'
 
@@ -62,7 +62,7 @@ export function createDeletions(state: State): kit.DeletionRepository {
   const kind = kit.organizationKind
   const countJobs = (organizationId: string) => where(state.jobs.values(), { organizationId }).length
   return {
-    begin: async (id, { force, kinds }) => {
+    begin: async (id, { force, kinds, also = [] }) => {
       const row = find(state, kind, { id })
       if (row === undefined) return null
       const { value } = kit.toRecord(kind, row, state.now())
@@ -73,6 +73,7 @@ export function createDeletions(state: State): kit.DeletionRepository {
       const columns = kit.recordColumns(kind, id, null, kit.beginDeletion(value, force, state.now()))
       const after = { ...row, ...columns, revision: row.revision + 1 }
       state.records = state.records.map((each) => (each === row ? after : each))
+      follow(state, also)
       return 0
     },
     purge: async (id, most) => {

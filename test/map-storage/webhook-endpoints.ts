@@ -1,7 +1,7 @@
 import { NotifierError } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { disable, makePending } from './accept.ts'
-import { requireOpen } from './records.ts'
+import { follow, requireOpen } from './records.ts'
 import { type DeliveryRow, type EndpointRow, pageOf, type State, where } from './state.ts'
 
 export function createWebhookEndpoints(state: State): kit.WebhookEndpointRepository {
@@ -10,13 +10,19 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
   const deliveriesTo = (endpoint: string) => where(state.deliveries, { endpoint })
 
   /** Changes an endpoint, and reads it. */
-  function change(id: string, how: (row: EndpointRow) => object = () => ({})): kit.WebhookEndpoint | null {
+  function change(
+    id: string,
+    how: (row: EndpointRow) => object = () => ({}),
+    also: readonly kit.FollowingWrite[] = [],
+  ): kit.WebhookEndpoint | null {
     const row = endpoints.get(id)
-    return row === undefined ? null : kit.toEndpoint(Object.assign(row, how(row)), state.now())
+    if (row === undefined) return null
+    follow(state, also)
+    return kit.toEndpoint(Object.assign(row, how(row)), state.now())
   }
 
   return {
-    create: async (endpoint, most) => {
+    create: async (endpoint, most, also) => {
       const { id, organizationId: organization, url, successStatus: success_status } = endpoint
       if (organization !== kit.ALL_ORGANIZATIONS) requireOpen(state, organization)
       if (endpoints.has(id)) throw new NotifierError('already_exists')
@@ -27,12 +33,12 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
         ...{ secrets: JSON.stringify(endpoint.secrets), secret_ends: null },
         ...{ health: kit.NEW_HEALTH, failing_since: null },
       })
-      return change(id)
+      return change(id, undefined, also)
     },
     get: async (id) => change(id),
     list: async (id, page) => pageOf(endpointsOf(id), page, (row) => kit.toEndpoint(row, state.now())),
-    update: async (id, { url, events, successStatus, status }) =>
-      change(id, (row) => {
+    update: async (id, { url, events, successStatus, status }, also) => {
+      const changed = (row: EndpointRow) => {
         if (status === 'active' || (url ?? row.url) !== row.url) setHealth(row, kit.healed(row.health))
         if (status === 'active') Object.assign(row, { status, disabled_reason: null })
         if (status === 'disabled' && row.status === 'active') disable(state, row, 'manual')
@@ -41,12 +47,16 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
           events: events === undefined ? row.events : JSON.stringify(events),
           success_status: successStatus ?? row.success_status,
         }
-      }),
-    rotateSecret: async (id, rotation) =>
-      change(id, (row) => {
+      }
+      return change(id, changed, also)
+    },
+    rotateSecret: async (id, rotation, also) => {
+      const rotated = (row: EndpointRow) => {
         const { secrets, ends: secret_ends } = kit.rotatedSecrets(row, rotation, state.now())
         return { secrets, secret_ends }
-      }),
+      }
+      return change(id, rotated, also)
+    },
     deliveries: async ({ endpointId, state: wanted }, page) => {
       const matches = ({ shown }: DeliveryRow) => shown.state === (wanted ?? shown.state)
       return pageOf(deliveriesTo(endpointId), page, ({ shown }) => ({ ...shown }), matches)
@@ -68,12 +78,13 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       for (const row of some) makePending(state, row)
       return some.length
     },
-    delete: async (id, most) => {
+    delete: async (id, most, also = []) => {
       if (!endpoints.has(id)) return 'unknown'
       const own = deliveriesTo(id)
       removeDeliveries(state, own.slice(0, most))
       if (own.length > most) return 'more'
       endpoints.delete(id)
+      follow(state, also)
       return 'deleted'
     },
   }

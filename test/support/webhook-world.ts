@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import { createSecretBox } from '../../src/core/access/secrets.ts'
+import { createAudit } from '../../src/core/audit/audit.ts'
 import type { HttpResult } from '../../src/core/channels/http-answer.ts'
 import { createEngine } from '../../src/core/delivery/engine.ts'
 import { createDeadline } from '../../src/core/loop/deadline.ts'
@@ -57,6 +58,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
   const box = createSecretBox(['a secret of a test'])
   const parts = {
     storage,
+    audit: createAudit(ids, stores),
     ids,
     organizations: plans,
     signer: webhookSigner(),

@@ -12,6 +12,7 @@ import {
 import { type RecordRow, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { KEPT_BY_ALL, removeOver } from './expire.ts'
+import { followWrites } from './follow.ts'
 import { recordTables, tableOf } from './record-tables.ts'
 import {
   DELETE_JOBS,
@@ -118,7 +119,11 @@ export function createDeletions(connection: Connection): DeletionRepository {
   }
 }
 
-async function begin(tx: Transaction, id: string, { force, kinds }: BeginDeletion): Promise<number | null> {
+async function begin(
+  tx: Transaction,
+  id: string,
+  { force, kinds, also = [] }: BeginDeletion,
+): Promise<number | null> {
   const [row] = await tx.rows<RecordRow>(LOCK_ALONE, [id])
   if (row === undefined) return null
   const organization = organizationOf(tx, row)
@@ -126,6 +131,7 @@ async function begin(tx: Transaction, id: string, { force, kinds }: BeginDeletio
   if (kept > 0) return kept
   await replaceRow(tx, organizationKind, row, beginDeletion(organization, force, tx.now))
   for (const kind of kinds) await tx.rows(`DELETE FROM ${tableOf(kind)} WHERE organization = $1`, [id])
+  await followWrites(tx, also)
   tx.prove(PROVE_BEGUN, [id])
   return 0
 }

@@ -1,3 +1,4 @@
+import type { FollowingWrite } from '../../../src/core/ports/storage/records.ts'
 import type {
   EndpointChange,
   NewWebhookEndpoint,
@@ -13,6 +14,7 @@ import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, listDeliveriesOf } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
+import { followWrites } from './follow.ts'
 import { redeliver } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
@@ -133,6 +135,16 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     return read(tx, id)
   }
 
+  async function following(
+    tx: Transaction,
+    changed: Promise<WebhookEndpoint | null>,
+    also: readonly FollowingWrite[] = [],
+  ): Promise<WebhookEndpoint | null> {
+    const endpoint = await changed
+    if (endpoint !== null) await followWrites(tx, also)
+    return endpoint
+  }
+
   /** Requires the endpoint's lock. */
   function whileActive<Answer>(
     id: string,
@@ -146,9 +158,9 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
   }
 
   return {
-    async create(endpoint, most) {
+    async create(endpoint, most, also) {
       try {
-        return await connection.transaction((tx) => create(tx, endpoint, most))
+        return await connection.transaction((tx) => following(tx, create(tx, endpoint, most), also))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
@@ -160,12 +172,13 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
         toEndpoint(row, row.now),
       )
     },
-    update: (id, change) => connection.transaction((tx) => update(tx, id, change)),
-    rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
+    update: (id, change, also) => connection.transaction((tx) => following(tx, update(tx, id, change), also)),
+    rotateSecret: (id, rotation, also) =>
+      connection.transaction((tx) => following(tx, rotateSecret(tx, id, rotation), also)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
     deliveriesOf: (eventIds, owner, most) => listDeliveriesOf(connection, eventIds, owner, most),
     redeliver: (id, which) => whileActive(id, (tx) => redeliver(tx, id, which)),
-    delete(id, most) {
+    delete(id, most, also = []) {
       return connection.transaction(async (tx) => {
         const [row] = await tx.rows<EndpointRow>(LOCK, [id])
         if (row === undefined) return 'unknown'
@@ -173,6 +186,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
         await removeDeliveries(tx, some)
         if (some.length === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
         await tx.rows(DELETE, [id])
+        await followWrites(tx, also)
         tx.prove(PROVE_DELETED, [id])
         return 'deleted'
       })

@@ -60,7 +60,7 @@ export function createDeletions(connection: Connection, records: SqliteRecords):
     return tables.some((table) => records.tables.statements(table).removeSome().changes(id, most) > 0)
   }
 
-  function begin(id: string, { force, kinds }: BeginDeletion): number | null {
+  function begin(id: string, { force, kinds, also = [] }: BeginDeletion): number | null {
     const organization = records.find(organizationKind, id)
     if (organization === null) return null
     const { value, revision } = organization
@@ -69,6 +69,7 @@ export function createDeletions(connection: Connection, records: SqliteRecords):
     for (const kind of kinds) removeRecords(id, [tableOf(kind)], -1)
     const deleting = beginDeletion(value, force, connection.now())
     records.apply({ kind: organizationKind, do: 'replace', id, revision, value: deleting })
+    records.follow(also)
     return 0
   }
 

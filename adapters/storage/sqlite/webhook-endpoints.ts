@@ -1,3 +1,4 @@
+import type { FollowingWrite } from '../../../src/core/ports/storage/records.ts'
 import type {
   EndpointChange,
   NewWebhookEndpoint,
@@ -96,10 +97,18 @@ export function createWebhookEndpoints(
     return read(id)
   }
 
+  function following(
+    endpoint: WebhookEndpoint | null,
+    also: readonly FollowingWrite[] = [],
+  ): WebhookEndpoint | null {
+    if (endpoint !== null) records.follow(also)
+    return endpoint
+  }
+
   return {
-    async create(endpoint, most) {
+    async create(endpoint, most, also) {
       try {
-        return await connection.durably(() => create(endpoint, most))
+        return await connection.durably(() => following(create(endpoint, most), also))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
@@ -114,11 +123,11 @@ export function createWebhookEndpoints(
         return toPage(rows, page, bySeq, (row) => toEndpoint(row, now))
       })
     },
-    async update(id, change) {
-      return connection.durably(() => update(id, change))
+    async update(id, change, also) {
+      return connection.durably(() => following(update(id, change), also))
     },
-    async rotateSecret(id, rotation) {
-      return connection.durably(() => rotateSecret(id, rotation))
+    async rotateSecret(id, rotation, also) {
+      return connection.durably(() => following(rotateSecret(id, rotation), also))
     },
     async deliveries(filter, page) {
       return connection.read(() => log.list(filter, page))
@@ -132,12 +141,14 @@ export function createWebhookEndpoints(
         return status === 'active' ? redeliver(id, which) : status
       })
     },
-    async delete(id, most) {
+    async delete(id, most, also = []) {
       return connection.durably(() => {
         const some = someDeliveries().all(id, most + 1)
         remove.deliveries(some.slice(0, most).map((delivery) => delivery.id))
         if (some.length > most) return 'more'
-        return removeRow().changes(id) === 1 ? 'deleted' : 'unknown'
+        if (removeRow().changes(id) !== 1) return 'unknown'
+        records.follow(also)
+        return 'deleted'
       })
     },
   }

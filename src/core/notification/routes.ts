@@ -25,7 +25,10 @@ import {
 } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = TenantsOf<Sends & { readonly notifications: Notifications }>
+type Served = TenantsOf<Sends & { readonly notifications: Notifications }> & {
+  /** Records that the text of a message was shown. */
+  recordContentRead(organizationId: string, notificationId: string): Promise<void>
+}
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 
@@ -93,10 +96,12 @@ async function list(context: RequestContext, { tenants }: Served): Promise<Handl
   }
 }
 
-async function get(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
+async function get(context: RequestContext, { tenants, recordContentRead }: Served): Promise<HandlerResult> {
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
-  return { body: await tenants.notifications.get(organizationId, params.id ?? '', { rendered }) }
+  const body = await tenants.notifications.get(organizationId, params.id ?? '', { rendered })
+  if (rendered) await recordContentRead(organizationId, body.id)
+  return { body }
 }
 
 async function reschedule(
@@ -254,6 +259,7 @@ export const notificationRoutes: readonly Route<Served>[] = routesOf(
       errors: ['sensitive_content', 'content_removed'],
       query: notificationViewQuery,
       queryGrants: { rendered: 'content' },
+      audited: ['notification.content_read'],
       response: notificationRecord,
       handler: get,
     },

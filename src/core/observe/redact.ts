@@ -37,9 +37,6 @@ const HIDDEN_ENDINGS: readonly string[] = [
   'privatekey',
 ]
 
-/** Who acted: the line is written for that. A mail address in these fields is not a recipient's. */
-const ACTOR_KEY = 'actor'
-
 /** Names of fields that hold recipients. */
 const RECIPIENT_KEYS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'recipient', 'recipients'])
 
@@ -164,8 +161,6 @@ function redactEntries(
     try {
       entry = (value as Readonly<Record<string, unknown>>)[key]
       if (RECIPIENT_KEYS.has(plain)) entry = maskRecipients(entry, walk)
-      if (plain === ACTOR_KEY && typeof entry === 'string')
-        return [key, redactText(entry, { showRecipients: true })]
     } catch {
       return [key, '[unreadable]']
     }

@@ -5,6 +5,7 @@ import type {
   KeepingInsert,
   RecordInsert,
   RecordRef,
+  RecordReplacement,
   Records,
   RecordWrite,
   StoredRecord,
@@ -56,8 +57,8 @@ export interface RecordStore<Value extends object> {
     decide: (record: StoredRecord<Value>) => Value | Refusal | Promise<Value | Refusal>,
     also?: (value: Value, before: StoredRecord<Value>) => readonly RecordWrite[],
   ): Promise<StoredRecord<Value> | Refusal | 'unknown' | 'taken'>
-  /** Removes a record, and writes others in the same commit. False: there was none; the others are written. */
-  remove(id: string, also?: readonly RecordWrite[]): Promise<boolean>
+  /** Removes a record, and writes others in the same commit. False: there was none, and nothing is written. */
+  remove(id: string, also?: (before: StoredRecord<Value>) => readonly RecordWrite[]): Promise<boolean>
 }
 
 /** Gives each kind its store. Concurrent writes share a commit. */
@@ -101,7 +102,7 @@ export function createRecordStores(
     if (organizationId === null || bytes === null) return write(set, organizationId)
     const budget = { organizationId, bytes }
     return write(
-      set.map((one) => (one.do === 'remove' ? one : { ...one, budget })),
+      set.map((one) => (counts(one) ? { ...one, budget } : one)),
       organizationId,
     )
   }
@@ -119,6 +120,11 @@ export function createRecordStores(
       return createStore(kind, records, write)
     },
   }
+}
+
+/** Whether a write may use up a budget. Those of a set belong to one organization, or to none. */
+function counts(one: RecordWrite): one is RecordInsert | RecordReplacement {
+  return one.do === 'replace' || (one.do === 'insert' && one.organizationId !== null)
 }
 
 /** When the records that a set writes fall due, in epoch milliseconds. */
@@ -193,9 +199,22 @@ function createStore<Value extends object>(
         if (changed !== 'changed') return changed
       }
     },
-    async remove(id, also = []) {
-      const answer = await write([{ kind, do: 'remove', id }, ...also], null)
-      return answer.kind === 'written' && answer.records[0] !== null
+    async remove(id, also) {
+      const removal = { kind, do: 'remove', id } as const
+      if (also === undefined) {
+        const answer = await write([removal], null)
+        return answer.kind === 'written' && answer.records[0] !== null
+      }
+      for (;;) {
+        const before = await find({ id })
+        if (before === null) return false
+        const { revision, value, organizationId } = before
+        // A removal is never refused: the replacement by the same value is, unless the record is the one that was read.
+        const isSame: RecordWrite = { kind, do: 'replace', id, revision, value }
+        const answer = await write([isSame, removal, ...also(before)], organizationId)
+        if (answer.kind === 'written') return true
+        if (answer.at > 0) throw unexpected(kind, answer)
+      }
     },
   }
 }
@@ -220,18 +239,21 @@ export async function allOf<Value extends object>(
 /**
  * Stores a record of an organization that may have `most` of the kind. Concurrent inserts all find room: of those beyond it
  * the newest are removed again.
+ *
+ * @param also inserted in the same commit, and removed with it
  */
 export async function insertWithin<Value extends object>(
   store: Pick<RecordStore<Value>, 'insert' | 'list' | 'remove'>,
   record: NewRecord<Value> & { readonly organizationId: string },
   most: number,
+  also: readonly RecordInsert[] = [],
 ): Promise<StoredRecord<Value> | 'taken' | 'full'> {
   const { organizationId } = record
-  const stored = await store.insert(record)
+  const stored = await store.insert(record, also)
   if (stored === 'taken' || !(await hasMore(store, organizationId, most))) return stored
   const all = await allOf(store, organizationId)
   if (all.length - 1 - all.findIndex(({ id }) => id === stored.id) < most) return stored
-  await store.remove(stored.id)
+  await store.remove(stored.id, () => also.map(({ kind, id }) => ({ kind, do: 'remove', id })))
   return 'full'
 }
 

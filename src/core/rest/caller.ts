@@ -10,6 +10,8 @@ export interface Caller {
   readonly organizations: 'all' | readonly string[]
   /** Name of the key. A user whom the application signs in has none. */
   readonly name?: string
+  /** True: a person on the dashboard. */
+  readonly session?: true
   /** Whose limits the requests count against. */
   readonly counted: Counted
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { KeyRecord } from '../access/verify-key.ts'
+import type { Audit } from '../audit/audit.ts'
 import type { NotifierInternals } from '../lifecycle/notifier-internals.ts'
 import type { Admissions } from '../limits/model.ts'
 import type { Processor } from '../loop/processor.ts'
@@ -22,6 +23,8 @@ export interface HttpNotifier extends NotifierInternals {
   readonly limits: Admissions
   readonly reporting: Reporting
   readonly processor: Processor
+  /** Makes a caller the author of what a function changes. */
+  readonly actingAs: Audit['actingAs']
   /** Named inputs with the fields of the notifier's channels, instead of those in the table of routes. */
   readonly inputs: Readonly<Record<string, z.ZodType>>
   /** Names of the known channels. */

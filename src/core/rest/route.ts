@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Grant, Permission } from '../access/permissions.ts'
+import type { AuditAction } from '../audit/actions.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { RouteLimit } from '../limits/model.ts'
 import { REQUESTS } from '../limits/route-limits.ts'
@@ -57,6 +58,8 @@ export interface Route<Served = never> {
   /** Error codes in addition to those of every operation. */
   readonly errors?: readonly RouteError[]
   readonly requestHeaders?: readonly RequestHeader[]
+  /** The entries that it makes in the audit log. Absent: none. */
+  readonly audited?: readonly AuditAction[]
   /** True: the operation always delivers, so X-Test-Mode is refused instead of ignored. */
   readonly delivers?: true
   /** Schema of the query parameters, without `orgId`. */
@@ -143,8 +146,6 @@ export interface RequestContext {
 }
 
 export interface HandlerResult {
-  /** The created organization, which the path could not name. For the log. */
-  readonly organizationId?: string
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent unchanged instead of JSON. */

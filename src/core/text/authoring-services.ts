@@ -1,4 +1,5 @@
 import type { Complete } from '../accept/complete.ts'
+import type { Audit } from '../audit/audit.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { Processor } from '../loop/processor.ts'
@@ -17,6 +18,7 @@ import type { TextReader } from './text-store.ts'
 /** Dependencies of the texts that organizations write. */
 export interface AuthoringServices {
   readonly stores: RecordStores
+  readonly audit: Audit
   readonly records: Storage['records']
   readonly ids: IdGenerator
   readonly organizations: OrganizationFinder

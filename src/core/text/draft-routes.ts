@@ -52,6 +52,7 @@ export const templateDraftRoutes: readonly Route<Served>[] = routesOf(
       method: 'PATCH',
       paths: draft,
       permission: 'Write',
+      audited: ['template.draft_saved'],
       unknown: 'template_not_found',
       errors: [['invalid_parameter', 422], 'version_conflict', 'invalid_template'],
       body: draftChange,
@@ -67,6 +68,7 @@ export const templateDraftRoutes: readonly Route<Served>[] = routesOf(
       method: 'POST',
       paths: ['/v1/templates/{idOrName}/draft/publish'],
       permission: 'Write',
+      audited: ['template.published'],
       unknown: 'template_not_found',
       errors: ['version_conflict', 'invalid_template'],
       body: publishOptions,
@@ -82,6 +84,7 @@ export const templateDraftRoutes: readonly Route<Served>[] = routesOf(
       method: 'DELETE',
       paths: draft,
       permission: 'Full Access',
+      audited: ['template.draft_discarded'],
       unknown: 'template_not_found',
       response: deleted,
       async handler({ params, organizationId }, { tenants: { templates } }) {

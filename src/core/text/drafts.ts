@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
-import type { StoredRecord } from '../ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../ports/storage/records.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions, parseSubject } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
@@ -41,7 +41,7 @@ export interface Drafts
 }
 
 export function createDrafts(
-  { stores, kinds, texts }: AuthoringServices,
+  { stores, audit, kinds, texts }: AuthoringServices,
   { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftServices,
 ): Drafts {
   const drafts = stores.of(draftKind)
@@ -65,19 +65,45 @@ export function createDrafts(
     if (newest === null) throw new NotifierError('template_not_found')
     const first = { ...text, basedOn: version, edit: 1, updatedAt: template.updatedAt }
     const written = storedDraft(first, newest.value)
-    const changed = await drafts.change<'outdated'>(id, ({ value, readAt }) => {
-      if (expected !== undefined && expected !== value.edit) return 'outdated'
-      const edited = draftTextOf(written)
-      return isDeepStrictEqual(edited, draftTextOf(value))
-        ? value
-        : { ...value, ...edited, edit: value.edit + 1, updatedAt: readAt }
-    })
+    const saved = (before: object, after: object) =>
+      audit.entry({
+        organizationId,
+        action: 'template.draft_saved',
+        target: id,
+        name: template.name,
+        before,
+        after,
+      })
+    const changed = await drafts.change<'outdated'>(
+      id,
+      ({ value, readAt }) => {
+        if (expected !== undefined && expected !== value.edit) return 'outdated'
+        const edited = draftTextOf(written)
+        return isDeepStrictEqual(edited, draftTextOf(value))
+          ? value
+          : { ...value, ...edited, edit: value.edit + 1, updatedAt: readAt }
+      },
+      (value, before) => (value === before.value ? [] : [saved(before.value, value)]),
+    )
     if (changed === 'outdated') throw outdated(template, (await findDraft(template)).edit)
     if (typeof changed !== 'string') return { ...first, ...editOf(changed.value) }
     if (expected !== undefined && expected !== 0) throw noDraft(template)
-    const created = await drafts.insert({ id, organizationId, value: written })
+    const created = await drafts.insert({ id, organizationId, value: written }, [
+      saved(draftTextOf(newest.value), draftTextOf(written)),
+    ])
     if (created === 'taken') throw outdated(template, 1)
     return first
+  }
+
+  function publishing({ id, organizationId, name }: Template, before: object, after: object): RecordWrite {
+    return audit.entry({
+      organizationId,
+      action: 'template.published',
+      target: id,
+      name,
+      before,
+      after,
+    })
   }
 
   return {
@@ -123,6 +149,7 @@ export function createDrafts(
             : [insertVersion(template.id, before.organizationId, value)]),
           // A draft that was changed meanwhile stays.
           { kind: draftKind, do: 'remove', id: template.id, only: { edit: draft.edit } },
+          publishing(template, before.value, value),
         ],
       )
       if (published === 'outdated') throw behind(await find(organizationId, template.id), draft)
@@ -131,7 +158,11 @@ export function createDrafts(
     },
     async discardDraft(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
-      if (!(await drafts.remove(template.id))) throw noDraft(template)
+      const { id: target, name } = template
+      const removed = await drafts.remove(target, () => [
+        audit.entry({ organizationId, action: 'template.draft_discarded', target, name }),
+      ])
+      if (!removed) throw noDraft(template)
     },
   }
 }

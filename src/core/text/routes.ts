@@ -142,6 +142,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'POST',
       paths: collection,
       permission: 'Write',
+      audited: ['template.created'],
       limit: TEMPLATE_CREATIONS,
       status: 201,
       errors: [
@@ -204,6 +205,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'PATCH',
       paths: one,
       permission: 'Write',
+      audited: ['template.updated'],
       unknown: 'template_not_found',
       errors: [
         ['invalid_parameter', 422],
@@ -267,6 +269,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'POST',
       paths: below(`${oneVersion}/restore`),
       permission: 'Write',
+      audited: ['template.restored'],
       unknown: 'template_not_found',
       errors: ['invalid_template'],
       response: templateRecord,
@@ -278,6 +281,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'DELETE',
       paths: one,
       permission: 'Full Access',
+      audited: ['template.deleted'],
       unknown: 'template_not_found',
       response: deleted,
       handler: remove,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { auditedChange } from '../audit/audited-change.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
@@ -47,7 +48,7 @@ export interface Templates extends Pick<Drafts, 'drafted'>, Pick<TextChecks, 'as
 }
 
 export function createTemplates(services: AuthoringServices): Templates {
-  const { stores, ids, organizations, kinds, processor, categories, code, texts } = services
+  const { stores, audit, ids, organizations, kinds, processor, categories, code, texts } = services
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
   const checks = createTextChecks(services)
@@ -76,15 +77,29 @@ export function createTemplates(services: AuthoringServices): Templates {
   }
 
   /** Adds a version if the text changes; a new name or description alone keeps the version. */
-  function update(id: string, change: TemplateEdit, expected?: number) {
+  function update(
+    id: string,
+    change: TemplateEdit,
+    action: 'template.updated' | 'template.restored',
+    expected?: number,
+  ) {
     return store.change<'outdated'>(
       id,
       ({ value, readAt }) =>
         expected === undefined || expected === value.version
           ? changedValue(value, change, readAt)
           : 'outdated',
-      (value, before) =>
-        value.version === before.value.version ? [] : [insertVersion(id, before.organizationId, value)],
+      (value, before) => [
+        ...(value.version === before.value.version ? [] : [insertVersion(id, before.organizationId, value)]),
+        ...auditedChange(audit, {
+          organizationId: before.organizationId,
+          action,
+          target: id,
+          name: value.name,
+          before: before.value,
+          after: value,
+        }),
+      ],
     )
   }
 
@@ -139,6 +154,13 @@ export function createTemplates(services: AuthoringServices): Templates {
       const named = { ...value, ...usesOfAll(value) }
       const created = await store.insert({ id, organizationId, value: named }, (stored) => [
         insertVersion(id, organizationId, stored),
+        audit.entry({
+          organizationId,
+          action: 'template.created',
+          target: id,
+          name: parsed.name,
+          after: stored,
+        }),
       ])
       if (created === 'taken') throw nameTaken(parsed.name)
       return view(created)
@@ -170,7 +192,7 @@ export function createTemplates(services: AuthoringServices): Templates {
       const given = definedOf({ name, subject, layout, locale, description, metadata, category, ...text })
       const changed = { ...given, ...variants }
       await assertWhole(organizationId, { ...template, ...changed }, template)
-      const updated = await update(template.id, changed, version)
+      const updated = await update(template.id, changed, 'template.updated', version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(name ?? template.name)
       if (updated === 'outdated') throw conflict(await find(organizationId, template.id))
@@ -198,13 +220,17 @@ export function createTemplates(services: AuthoringServices): Templates {
       const { layout = null, locale = null, metadata = null } = found
       const earlier = { subject, body, format, text, layout, locale, locales, metadata }
       await assertWhole(organizationId, { ...template, ...earlier }, template)
-      const restored = await update(template.id, earlier)
+      const restored = await update(template.id, earlier, 'template.restored')
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
       return view(restored)
     },
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
-      if (!(await store.stored.remove(template.id))) throw new NotifierError('template_not_found')
+      const { id: target, name } = template
+      const removed = await store.stored.remove(target, () => [
+        audit.entry({ organizationId, action: 'template.deleted', target, name }),
+      ])
+      if (!removed) throw new NotifierError('template_not_found')
       await stores.of(draftKind).remove(template.id)
     },
   }

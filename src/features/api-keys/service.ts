@@ -5,10 +5,11 @@ import { type ApiKeyValue, apiKeyKind } from '../../core/access/key-kind.ts'
 import { apiKeyRecord, hashOf, operatorKeyRecord, type StoredKey } from '../../core/access/verify-key.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
+import type { RecordInsert } from '../../core/ports/storage/records.ts'
 import { hasMore, insertWithin, type NewRecord } from '../../core/records/record-stores.ts'
 import { createResource } from '../../core/records/resource.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import { parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import { isoOrNull, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import type { CreatedOperatorKey } from './model.ts'
@@ -25,7 +26,7 @@ interface RequestedKey
 }
 
 /** The use cases for both kinds of key. They share lookups; neither finds or deletes keys of the other kind. */
-export function createApiKeys({ stores, ids, organizations, clock, keys: { verify } }: FeatureCore): {
+export function createApiKeys({ stores, audit, ids, organizations, clock, keys: { verify } }: FeatureCore): {
   readonly tenants: { readonly apiKeys: PerTenant<ApiKeys> }
   readonly apiKeys: KeyVerification
   readonly operatorKeys: OperatorKeys
@@ -52,12 +53,29 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
     return { key: { id: ids.random('key'), organizationId, value }, secret }
   }
 
+  function entry(
+    what: 'created' | 'rotated' | 'deleted',
+    { id, organizationId, value }: NewRecord<ApiKeyValue>,
+    change: { readonly before?: ApiKeyValue; readonly after?: ApiKeyValue } = {},
+  ): RecordInsert {
+    const action = `${organizationId === null ? 'operator_key' : 'api_key'}.${what}` as const
+    const shown = Object.entries(change).map(([when, key]) => [when, shownOf(key)])
+    return audit.entry({
+      organizationId,
+      action,
+      target: id,
+      name: value.name,
+      ...Object.fromEntries(shown),
+    })
+  }
+
   async function issue(given: RequestedKey): Promise<CreatedOperatorKey> {
     const { key, secret } = newKey(given)
     const { organizationId } = key
+    const also = [entry('created', key, { after: key.value })]
     const stored = await (organizationId === null
-      ? store.insert(key)
-      : insertWithin(store, { ...key, organizationId }, MOST_KEYS))
+      ? store.insert(key, also)
+      : insertWithin(store, { ...key, organizationId }, MOST_KEYS, also))
     if (stored === 'taken') throw new NotifierError('already_exists')
     if (stored === 'full') throw limitReached()
     return { ...operatorKeyRecord(stored), secret }
@@ -89,7 +107,10 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
           expiresAt: Math.min(now.expiresAt ?? Number.POSITIVE_INFINITY, readAt + overlapMs),
         }
       },
-      () => [{ kind: apiKeyKind, do: 'insert', ...key }],
+      (after, before) => [
+        { kind: apiKeyKind, do: 'insert', ...key },
+        entry('rotated', before, { before: before.value, after }),
+      ],
     )
     const stored = typeof changed === 'string' ? null : await store.find({ id: key.id })
     // Deleted meanwhile.
@@ -106,7 +127,7 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
   })
 
   async function remove({ id }: StoredKey): Promise<void> {
-    if (!(await store.remove(id))) throw unknownKey()
+    if (!(await store.remove(id, (key) => [entry('deleted', key)]))) throw unknownKey()
   }
 
   return {
@@ -154,6 +175,11 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
       },
     },
   }
+}
+
+/** With a readable time, for the audit log. */
+function shownOf({ expiresAt, ...key }: ApiKeyValue): object {
+  return { ...key, expiresAt: isoOrNull(expiresAt) }
 }
 
 function givenExpiry({ givenExpiresAt, expiresAt }: ApiKeyValue): number | null {

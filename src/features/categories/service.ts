@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { auditedChange } from '../../core/audit/audited-change.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
@@ -24,7 +25,7 @@ import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } 
 
 /** The use cases of categories. */
 export function createCategories(
-  { stores, organizations, kinds }: FeatureCore,
+  { stores, audit, organizations, kinds }: FeatureCore,
   finder: CategoryFinder,
   delays: Delays,
 ): PerTenant<Categories> {
@@ -89,7 +90,9 @@ export function createCategories(
       await assertFree(organizationId, [id, ...category.formerIds], null)
       const value = { ...category, updatedAt: null }
       const record = { id: categoryRecordId(organizationId, id), organizationId, value }
-      const created = await insertWithin(store, record, MOST_CATEGORIES)
+      const created = await insertWithin(store, record, MOST_CATEGORIES, [
+        audit.entry({ organizationId, action: 'category.created', target: id, after: value }),
+      ])
       finder.forget(organizationId)
       if (created === 'taken') throw exists(id)
       if (created === 'full') throw tooMany()
@@ -123,7 +126,16 @@ export function createCategories(
           assertSound(after)
           return after
         },
-        (after, { value }) => (delaysAlike(value, after) ? [] : [judgedAgain(organizationId, value, after)]),
+        (after, { value }) => [
+          ...(delaysAlike(value, after) ? [] : [judgedAgain(organizationId, value, after)]),
+          ...auditedChange(audit, {
+            organizationId,
+            action: 'category.updated',
+            target: value.id,
+            before: value,
+            after,
+          }),
+        ],
       )
       finder.forget(organizationId)
       if (typeof updated === 'string') throw unknown(String(id))
@@ -131,10 +143,10 @@ export function createCategories(
     },
     async delete(organizationId, id) {
       const { id: recordId, value } = await changeable(organizationId, id)
-      const removed = await store.remove(
-        recordId,
-        value.quietHours ? [judgedAgain(organizationId, value)] : [],
-      )
+      const removed = await store.remove(recordId, () => [
+        ...(value.quietHours ? [judgedAgain(organizationId, value)] : []),
+        audit.entry({ organizationId, action: 'category.deleted', target: value.id }),
+      ])
       finder.forget(organizationId)
       if (!removed) throw unknown(String(id))
     },

@@ -47,6 +47,7 @@ export const catalogueRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, be
     method: 'PUT',
     paths: one,
     permission: 'Write',
+    audited: ['messages.updated'],
     unknown: 'not_found',
     errors: ['missing_required_field', 'version_conflict'],
     body: cataloguePut,
@@ -62,6 +63,7 @@ export const catalogueRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, be
     method: 'DELETE',
     paths: one,
     permission: 'Full Access',
+    audited: ['messages.deleted'],
     unknown: 'not_found',
     response: deleted,
     async handler({ params, organizationId }, { tenants }) {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Audit } from '../../core/audit/audit.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { type Bounds, counted } from '../../core/input/bounds.ts'
 import { canonicalLocale } from '../../core/input/locale.ts'
@@ -25,6 +26,7 @@ import {
 
 export interface CatalogueServices {
   readonly stores: RecordStores
+  readonly audit: Audit
   readonly organizations: OrganizationFinder
   readonly processor: Processor
   readonly bounds: Bounds
@@ -39,6 +41,7 @@ const EMPTY: CataloguesValue = { locales: {}, newest: 0 }
 /** The use cases of catalogues. */
 export function createCatalogues({
   stores,
+  audit,
   organizations,
   processor,
   bounds,
@@ -71,6 +74,14 @@ export function createCatalogues({
       assertCatalogueBounds(messages, 'messages', bounds)
       await organizations.existing(organizationId)
       const catalogue = insertCatalogue(organizationId, { locale, messages })
+      const updated = (before: CataloguesValue, after: CataloguesValue) =>
+        audit.entry({
+          organizationId,
+          action: 'messages.updated',
+          target: locale,
+          before: entryOf(before, locale) ?? {},
+          after: entryOf(after, locale) ?? {},
+        })
       const present = await store.find({ id: organizationId })
       // The stored messages were checked before.
       if (present === null || entryOf(present.value, locale)?.pin !== catalogue.id) {
@@ -93,7 +104,7 @@ export function createCatalogues({
           }
           return { newest: version, locales: { ...value.locales, [locale]: entry } }
         },
-        (value, before) => (value === before.value ? [] : [catalogue]),
+        (value, before) => (value === before.value ? [] : [catalogue, updated(before.value, value)]),
       )
       if (changed === 'full') throw full(bounds)
       if (changed === 'outdated') throw await conflict(locale, store, organizationId)
@@ -126,7 +137,7 @@ export function createCatalogues({
           const { [locale]: _, ...locales } = value.locales
           return { ...value, locales }
         },
-        () => [],
+        () => [audit.entry({ organizationId, action: 'messages.deleted', target: locale })],
       )
       if (changed === 'absent') throw unknownCatalogue(locale)
     },

@@ -1,3 +1,5 @@
+import type { Audit } from '../../core/audit/audit.ts'
+import { auditedChange } from '../../core/audit/audited-change.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { assertSharedBounds, type Bounds } from '../../core/input/bounds.ts'
 import { definedOf } from '../../core/input/defined.ts'
@@ -37,6 +39,7 @@ import { usersOf } from './users.ts'
 /** Dependencies of layouts and partials. */
 export interface SharedTextServices {
   readonly stores: RecordStores
+  readonly audit: Audit
   readonly records: RecordReads
   readonly ids: IdGenerator
   readonly organizations: OrganizationFinder
@@ -58,7 +61,18 @@ const ROWS = 25
 /** The use cases of layouts, or of partials. */
 export function createSharedTexts(
   role: SharedRole,
-  { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextServices,
+  {
+    stores,
+    audit,
+    records,
+    ids,
+    organizations,
+    library,
+    texts,
+    application,
+    processor,
+    bounds,
+  }: SharedTextServices,
 ): PerTenant<SharedTexts> {
   const store = createTextStore(sharedShape, stores, texts)
   const versions = createTextStore(sharedVersionShape, stores, texts)
@@ -103,6 +117,7 @@ export function createSharedTexts(
   function update(
     id: string,
     change: Partial<SharedSource & Pick<SharedText, 'description'>>,
+    action: 'updated' | 'restored',
     expected?: number,
   ) {
     return store.change<'outdated'>(
@@ -111,8 +126,19 @@ export function createSharedTexts(
         expected === undefined || expected === value.version
           ? changedValue(value, change, readAt)
           : 'outdated',
-      (value, before): readonly RecordWrite[] =>
-        value.version === before.value.version ? [] : [insertSharedVersion(id, before.organizationId, value)],
+      (value, before): readonly RecordWrite[] => [
+        ...(value.version === before.value.version
+          ? []
+          : [insertSharedVersion(id, before.organizationId, value)]),
+        ...auditedChange(audit, {
+          organizationId: before.organizationId,
+          action: `${role}.${action}`,
+          target: id,
+          name: value.name,
+          before: before.value,
+          after: value,
+        }),
+      ],
     )
   }
 
@@ -120,13 +146,14 @@ export function createSharedTexts(
     text: SharedText,
     organizationId: string,
     change: Omit<SharedTextChange, 'version'>,
+    action: 'updated' | 'restored',
     expected?: number,
   ): Promise<SharedTextRecord> {
     const { id, name } = text
     const after = { ...text, ...definedOf(change) }
     if (after.html === null && after.text === null) throw withoutSource(role)
     if (after.html !== text.html || after.text !== text.text) await check(organizationId, after)
-    const updated = await update(id, definedOf(change), expected)
+    const updated = await update(id, definedOf(change), action, expected)
     if (updated === 'unknown' || updated === 'taken') throw unknownText(role, name)
     if (updated === 'outdated') throw conflict(await find(organizationId, id))
     return view(toShared(updated))
@@ -150,6 +177,7 @@ export function createSharedTexts(
       const id = ids.random(prefixOf(role))
       const created = await store.insert({ id, organizationId, value }, (stored) => [
         insertSharedVersion(id, organizationId, stored),
+        audit.entry({ organizationId, action: `${role}.created`, target: id, name, after: stored }),
       ])
       if (created === 'taken') throw nameTaken(role, name)
       return view(toShared(created))
@@ -166,7 +194,7 @@ export function createSharedTexts(
     },
     async update(organizationId, idOrName, input) {
       const { version, ...change } = parseSubject(SCHEMAS[role].change, input)
-      return changed(await find(organizationId, idOrName), organizationId, change, version)
+      return changed(await find(organizationId, idOrName), organizationId, change, 'updated', version)
     },
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
@@ -181,7 +209,7 @@ export function createSharedTexts(
     async restore(organizationId, idOrName, version) {
       const current = await find(organizationId, idOrName)
       const { html, text } = await findVersion(current, version)
-      return changed(current, organizationId, { html, text })
+      return changed(current, organizationId, { html, text }, 'restored')
     },
     async delete(organizationId, idOrName) {
       const text = await find(organizationId, idOrName)
@@ -190,7 +218,11 @@ export function createSharedTexts(
         const users = await usersOf(text, { templates, shared: store.stored })
         if (users.length > 0) throw inUse(text, users)
       }
-      if (!(await store.stored.remove(text.id))) throw unknownText(role, text.name)
+      const { id: target, name } = text
+      const removed = await store.stored.remove(target, () => [
+        audit.entry({ organizationId, action: `${role}.deleted`, target, name }),
+      ])
+      if (!removed) throw unknownText(role, name)
     },
   }
 }

@@ -26,7 +26,7 @@ const TAG: Tag = { name: 'Organizations', description: 'Tenants, managed with op
 async function create({ body }: RequestContext, notifier: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `organizationInput`.
   const created = await notifier.organizations.create(body as unknown as OrganizationInput)
-  return { body: created, organizationId: created.id }
+  return { body: created }
 }
 
 async function remove({ params, query }: RequestContext, notifier: Served): Promise<HandlerResult> {
@@ -44,6 +44,7 @@ export const organizationRoutes: readonly Route<Served>[] = routesOf({ tag: TAG,
     method: 'POST',
     paths: collection,
     permission: 'Full Access',
+    audited: ['organization.created'],
     status: 201,
     errors: ['missing_required_field', 'already_exists'],
     body: organizationInput,
@@ -100,6 +101,7 @@ export const organizationRoutes: readonly Route<Served>[] = routesOf({ tag: TAG,
     method: 'PATCH',
     paths: one,
     permission: 'Full Access',
+    audited: ['organization.updated'],
     unknown: 'not_found',
     body: organizationChange,
     response: organizationRecord,
@@ -113,6 +115,7 @@ export const organizationRoutes: readonly Route<Served>[] = routesOf({ tag: TAG,
     method: 'DELETE',
     paths: one,
     permission: 'Full Access',
+    audited: ['organization.deleted'],
     unknown: 'not_found',
     errors: ['organization_in_use'],
     query: organizationDeletionQuery,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { apiKeyKind } from '../../core/access/key-kind.ts'
+import { auditedChange, keeping } from '../../core/audit/audited-change.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
@@ -34,6 +35,7 @@ export interface OrganizationServices extends FeatureCore {
 /** The use cases of organizations. */
 export function createOrganizations({
   stores,
+  audit,
   storage: { deletions },
   ids,
   plans,
@@ -84,7 +86,15 @@ export function createOrganizations({
       const branding = changedBranding(null, parsed.branding ?? null)
       const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
       const value = { name, ...settings, deleting: null }
-      const organization = await store.insert({ id, organizationId: null, value })
+      const organization = await store.insert({ id, organizationId: null, value }, [
+        audit.entry({
+          organizationId: id,
+          action: 'organization.created',
+          target: id,
+          name,
+          after: value,
+        }),
+      ])
       if (organization === 'taken') {
         throw new NotifierError('already_exists', {
           message: `An organization with the id "${id}" exists.`,
@@ -103,14 +113,25 @@ export function createOrganizations({
       assertTrackable(tracking, links)
       const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
       const organization = await byId(id, (known) =>
-        store.change(known, ({ value }) =>
-          value.deleting === null
-            ? {
-                ...value,
-                ...change,
-                ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
-              }
-            : 'unknown',
+        store.change(
+          known,
+          ({ value }) =>
+            value.deleting === null
+              ? {
+                  ...value,
+                  ...change,
+                  ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
+                }
+              : 'unknown',
+          (after, { value: before }) =>
+            auditedChange(audit, {
+              organizationId: known,
+              action: 'organization.updated',
+              target: known,
+              name: after.name,
+              before,
+              after,
+            }),
         ),
       )
       plans.forget(id)
@@ -120,7 +141,19 @@ export function createOrganizations({
     async delete(id, options) {
       const { force = false } = parseOptions(deleteOptions, options)
       if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
-      const waiting = await byId(id, (known) => deletions.begin(known, { force, kinds: [apiKeyKind] }))
+      const waiting = await byId(id, (known) =>
+        deletions.begin(known, {
+          force,
+          kinds: [apiKeyKind],
+          also: keeping([
+            audit.entry({
+              organizationId: known,
+              action: 'organization.deleted',
+              target: known,
+            }),
+          ]),
+        }),
+      )
       if (waiting === null) throw unknownOrganization(id)
       forget(id)
       if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { RecordRemoval, RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
 import type { Delays } from '../delays/index.ts'
 import type { PreferencesInUse } from './in-use.ts'
@@ -32,11 +32,12 @@ export interface PreferenceBook {
     owner: PreferenceOwner,
     room: 'any' | 'budget',
     decide: Decide,
-    also?: readonly RecordRemoval[],
+    also?: Also,
   ): Promise<StoredRecord<PreferenceValue>>
 }
 
-type Also = (before: Preferences, after: Preferences) => readonly RecordWrite[]
+/** Other writes of the commit. */
+export type Also = (before: Preferences, after: Preferences) => readonly RecordWrite[]
 
 /** The choice of quiet hours: with its time, by which the later one of two records counts. */
 const quietOf = (preferences: Preferences): readonly unknown[] => [
@@ -85,14 +86,15 @@ export function createPreferenceBook(
 
   return {
     read: (owners) => budgeted.findAll(owners.map(({ id }) => ({ id }))),
-    async update(owner, room, decide, also = []) {
+    async update(owner, room, decide, also = () => []) {
       const { organizationId, messages } = owner
       // First, so that every later message is checked against preferences.
       inUse.mark(organizationId)
       let isOther = false
       const stored = await store({ room, owner, decide }, (before, after) => {
         isOther = !isDeepStrictEqual(quietOf(before), quietOf(after))
-        return isOther ? [...also, delays.changed(organizationId, messages)] : also
+        const others = also(before, after)
+        return isOther ? [...others, delays.changed(organizationId, messages)] : others
       })
       if (isOther && owner.by !== 'organization') await delays.judgeAgain(organizationId, messages)
       return stored

@@ -176,7 +176,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
           return changePreferences(after, { channels: {}, categories: NO_CELLS_CHANGED, quietHours }, now)
         },
         // A STOP can only be lifted by the person's own START.
-        owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : [],
+        () => (owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : []),
       )
     }
   }

@@ -34,6 +34,8 @@ export interface PreferenceOwner {
   readonly by: PreferenceValue['by']
   /** The id of the record. */
   readonly id: string
+  /** Names it in the audit log, without an address and without the application's id. */
+  readonly auditTarget: string
   /** The messages that the preferences decide about. */
   readonly messages: DelayedOf
 }
@@ -45,18 +47,21 @@ const PLAIN = /^[\x21-\x7e]{1,100}$/
 export function ownerByRecipient(organizationId: string, recipient: string): PreferenceOwner {
   const named = PLAIN.test(recipient) ? recipient : `sha256 ${digest(recipient)}`
   const messages = { by: 'recipient', recipient } as const
-  return { organizationId, by: 'recipient', id: `${organizationId}\nrecipient\n${named}`, messages }
+  const id = `${organizationId}\nrecipient\n${named}`
+  const auditTarget = `recipient ${digest(recipient)}`
+  return { organizationId, by: 'recipient', id, auditTarget, messages }
 }
 
 /** A person by an address on a channel. @param address the result of {@link addressHash} */
 export function ownerByAddress(organizationId: string, channel: string, address: string): PreferenceOwner {
   const id = `${organizationId}\naddress\n${channel}\n${address}`
   const messages = { by: 'address', address: addressName(channel, address) } as const
-  return { organizationId, by: 'address', id, messages }
+  return { organizationId, by: 'address', id, auditTarget: addressName(channel, address), messages }
 }
 
 /** The organization itself. */
 export function ownerOrganization(organizationId: string): PreferenceOwner {
   const messages = { by: 'all' } as const
-  return { organizationId, by: 'organization', id: `${organizationId}\norganization`, messages }
+  const id = `${organizationId}\norganization`
+  return { organizationId, by: 'organization', id, auditTarget: 'organization', messages }
 }

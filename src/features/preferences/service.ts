@@ -1,3 +1,4 @@
+import { auditedChange } from '../../core/audit/audited-change.ts'
 import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
@@ -41,9 +42,16 @@ function isOptOut({ channels, categories, quietHours }: PreferenceChanges): bool
   return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
 }
 
+/** One field for each cell, so that an entry of the audit log names what was changed. */
+function settingsOf({ channels, categories, quietHours }: Preferences): object {
+  const cells = Object.entries(channels).map(([channel, on]) => [`channels.${channel}`, on])
+  const topics = Object.entries(categories).map(([id, each]) => [`categories.${id}`, each])
+  return { ...Object.fromEntries([...cells, ...topics]), quietHours }
+}
+
 /** The use cases of preferences. */
 export function createPreferences(
-  { organizations, kinds }: FeatureCore,
+  { audit, organizations, kinds }: FeatureCore,
   { book, categories }: Consent,
 ): PerTenant<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
@@ -106,8 +114,18 @@ export function createPreferences(
     const owner = ownerOf(organizationId, of)
     const changes = await changesOf(organizationId, of, parsed)
     const current = await currentIds(organizationId)
-    const stored = await book.update(owner, isOptOut(changes) ? 'any' : 'budget', (before, now) =>
-      changePreferences(withCurrentIds(from(before), current), changes, now),
+    const stored = await book.update(
+      owner,
+      isOptOut(changes) ? 'any' : 'budget',
+      (before, now) => changePreferences(withCurrentIds(from(before), current), changes, now),
+      (before, after) =>
+        auditedChange(audit, {
+          organizationId,
+          action: 'preferences.updated',
+          target: owner.auditTarget,
+          before: settingsOf(before),
+          after: settingsOf(after),
+        }),
     )
     return view(of, stored.value, stored)
   }

@@ -1,10 +1,13 @@
+import { addressHash, addressName } from '../../core/channels/address-hash.ts'
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { channel } from '../../core/input/fields.ts'
-import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
+import type { NewRecord } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Suppressions } from './api.ts'
@@ -17,18 +20,43 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 })
 
 /** The use cases of the suppression list. */
-export function createSuppressions({ stores, organizations, kinds }: FeatureCore): PerTenant<Suppressions> {
+export function createSuppressions({
+  stores,
+  audit,
+  organizations,
+  kinds,
+}: FeatureCore): PerTenant<Suppressions> {
   const store = stores.always(suppressionKind)
+
+  /** Stores an entry, or finds the present one. */
+  async function kept(
+    record: NewRecord<SuppressionValue>,
+    also: readonly RecordWrite[],
+  ): Promise<StoredRecord<SuppressionValue>> {
+    for (;;) {
+      const stored = await store.insert(record, also)
+      if (stored !== 'taken') return stored
+      const present = await store.find({ id: record.id })
+      // Removed meanwhile.
+      if (present !== null) return present
+    }
+  }
+
   return {
     async add(organizationId, input) {
-      const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
+      const { reason = 'manual', source = null, ...parsed } = parseSubject(suppressionInput, input)
       // A mistyped address would never match.
-      const kind = kinds.known.get(target.channel)
-      if (kind === undefined) throw unknownChannel(target.channel, kinds)
-      assertRecipient(kind, target.to)
+      const kind = kinds.known.get(parsed.channel)
+      if (kind === undefined) throw unknownChannel(parsed.channel, kinds)
+      assertRecipient(kind, parsed.to)
       await organizations.existing(organizationId)
-      const { id, value } = suppressing(kind, organizationId, target.to, { reason, source })
-      return view(await store.keep({ id, organizationId, value }))
+      const { id, value } = suppressing(kind, organizationId, parsed.to, { reason, source })
+      const target = auditTarget(kind, parsed.to)
+      return view(
+        await kept({ id, organizationId, value }, [
+          audit.entry({ organizationId, action: 'suppression.added', target, after: value }),
+        ]),
+      )
     },
     async list(organizationId, query) {
       const { page, filter } = readList(query)
@@ -39,14 +67,24 @@ export function createSuppressions({ stores, organizations, kinds }: FeatureCore
     async remove(organizationId, target) {
       const parsed = parseSubject(suppressionTarget, target)
       await organizations.existing(organizationId)
-      const id = suppressionId(kinds.of(parsed.channel), organizationId, parsed.to)
-      if (await store.remove(id)) return
+      const kind = kinds.of(parsed.channel)
+      const id = suppressionId(kind, organizationId, parsed.to)
+      const action = 'suppression.removed'
+      const removed = await store.remove(id, () => [
+        audit.entry({ organizationId, action, target: auditTarget(kind, parsed.to) }),
+      ])
+      if (removed) return
       throw new NotifierError('not_found', {
         message: 'This recipient is not suppressed on this channel.',
         details: { field: 'to' },
       })
     },
   }
+}
+
+/** The entry names no address. */
+function auditTarget(kind: ChannelKind, to: string): string {
+  return addressName(kind.name, addressHash(kind, to))
 }
 
 function view({ value, createdAt }: StoredRecord<SuppressionValue>): SuppressionRecord {

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
+import type { Audit } from '../../core/audit/audit.ts'
+import { auditedChange, keeping } from '../../core/audit/audited-change.ts'
 import { interpretPost } from '../../core/channels/http-answer.ts'
 import { isListener } from '../../core/delivery/listeners.ts'
 import { attemptOf, type PostServices, postEvent, requestOf } from '../../core/delivery/post-event.ts'
@@ -47,6 +49,7 @@ const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliver
 const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
 
 export interface WebhookServices extends PostServices {
+  readonly audit: Audit
   readonly storage: Storage
   readonly ids: IdGenerator
   readonly organizations: OrganizationFinder
@@ -56,7 +59,7 @@ export interface WebhookServices extends PostServices {
 
 /** The use cases of webhook endpoints. */
 export function createWebhookEndpoints(services: WebhookServices): PerTenant<Webhooks> {
-  const { storage, ids, organizations, outgoing, signer, clock, box, wake } = services
+  const { storage, audit, ids, organizations, outgoing, signer, clock, box, wake } = services
 
   const { find, get, list } = createResource(organizations, {
     name: 'webhooks',
@@ -92,7 +95,13 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
         successStatus: parsed.successStatus ?? '200',
         secrets: [box().seal(secret)],
       } as const
-      const endpoint = await storage.webhookEndpoints.create(wanted, MAX_ENDPOINTS)
+      const endpoint = await storage.webhookEndpoints.create(
+        wanted,
+        MAX_ENDPOINTS,
+        keeping([
+          audit.entry({ organizationId, action: 'webhook.created', target: wanted.id, after: wanted }),
+        ]),
+      )
       if (endpoint === null) {
         throw new NotifierError('endpoint_limit_reached', { details: { limit: MAX_ENDPOINTS } })
       }
@@ -101,15 +110,23 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
     get,
     list,
     async update(organizationId, id, input) {
-      const { url, events, ...change } = parseSubject(webhookEndpointChange, input)
+      const { url, events, ...others } = parseSubject(webhookEndpointChange, input)
       const changes = {
-        ...change,
+        ...others,
         ...(url === undefined ? {} : { url: allowed(url) }),
         ...(events === undefined ? {} : { events: once(events) }),
       }
-      await find(organizationId, id)
+      const before = await find(organizationId, id)
       if (Object.keys(changes).some((field) => field !== 'status')) requireAddress(id)
-      return view(known(await storage.webhookEndpoints.update(id, changes)))
+      const change = {
+        organizationId,
+        action: 'webhook.updated',
+        target: id,
+        before,
+        after: { ...before, ...changes },
+      } as const
+      const also = keeping(auditedChange(audit, change))
+      return view(known(await storage.webhookEndpoints.update(id, changes, also)))
     },
     async rotateSecret(organizationId, id, options) {
       const { overlapMs } = parseOptions(rotation, options)
@@ -117,7 +134,8 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       requireAddress(id)
       const secret = signer.newSecret()
       const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
-      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request))), secret }
+      const also = keeping([audit.entry({ organizationId, action: 'webhook.secret_rotated', target: id })])
+      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request, also))), secret }
     },
     async test(organizationId, id) {
       const endpoint = await find(organizationId, id)
@@ -168,11 +186,12 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
     },
     async delete(organizationId, id) {
       await find(organizationId, id)
-      let step = await storage.webhookEndpoints.delete(id, STEP)
+      const also = keeping([audit.entry({ organizationId, action: 'webhook.deleted', target: id })])
+      let step = await storage.webhookEndpoints.delete(id, STEP, also)
       if (step === 'unknown') throw unknownEndpoint()
       while (step === 'more') {
         await nextTurn()
-        step = await storage.webhookEndpoints.delete(id, STEP)
+        step = await storage.webhookEndpoints.delete(id, STEP, also)
       }
     },
   }

@@ -142,6 +142,19 @@ export function deletionChecks(check: Check): void {
     assert.equal(await begin(storage, 'org_unknown', false), null)
   })
 
+  check('what is stored with the begin of a deletion is stored, and not without it', async ({ storage }) => {
+    const id = await organization(storage)
+    const [early, late] = [keepingFor(null), keepingFor(null)]
+    const start = (also: KeepingInsert, force: boolean, of = id) =>
+      storage.deletions.begin(of, { force, kinds: [], also: [also] })
+    await accept(storage, notes(1), id)
+    assert.equal(await start(early, false), 1)
+    assert.equal(await start(early, true, 'org_unknown'), null)
+    assert.equal(await find(storage, otherKind, early.id), null)
+    assert.equal(await start(late, true), 0)
+    assert.deepEqual((await find(storage, otherKind, late.id))?.value, late.value)
+  })
+
   check('from its begin on nothing is accepted, created or changed', async ({ storage }) => {
     const id = await organization(storage)
     const before = await find(storage, organizationKind, id)

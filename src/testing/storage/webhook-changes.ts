@@ -9,13 +9,16 @@ import {
   deliver,
   endpoint,
   LEASE_MS,
+  newEndpoint,
   note,
   page,
   readAll,
   start,
   TEN,
+  unique,
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
+import { find, keeping, otherKind } from './record-fixtures.ts'
 
 const FAILED = { attempt: 1, status: 500, response: 'no', durationMs: 2.5, succeeded: false }
 
@@ -34,7 +37,41 @@ async function states({ secondDoor }: StorageHarness): Promise<string[]> {
   return (await secondDoor.deliveries()).map(({ state }) => state).sort()
 }
 
+/** What a change of an endpoint stores besides, and how to see whether it is stored. */
+function beside(storage: Storage) {
+  const id = unique()
+  return {
+    also: [keeping(id, null, { reason: 'manual', source: null })],
+    isStored: async () => (await find(storage, otherKind, id)) !== null,
+  }
+}
+
 export function webhookChangeChecks(check: Check): void {
+  check('what is stored with a change of an endpoint is stored', async ({ storage }) => {
+    const { create, update, rotateSecret } = storage.webhookEndpoints
+    const [created, updated, rotated, deleted] = [1, 2, 3, 4].map(() => beside(storage))
+    const hook = await create(newEndpoint(), 1_000, created?.also)
+    const id = hook?.id ?? ''
+    await update(id, { successStatus: '2xx' }, updated?.also)
+    await rotateSecret(id, { secret: 'b', overlapMs: 0, most: 2 }, rotated?.also)
+    await publishEvents(storage, 2)
+    assert.equal(await storage.webhookEndpoints.delete(id, 1, deleted?.also), 'more')
+    assert.equal(await deleted?.isStored(), false)
+    assert.equal(await storage.webhookEndpoints.delete(id, 1, deleted?.also), 'deleted')
+    for (const one of [created, updated, rotated, deleted]) assert.equal(await one?.isStored(), true)
+  })
+
+  check('what is to be stored with a change that does not happen is not stored', async ({ storage }) => {
+    const { create, update, rotateSecret } = storage.webhookEndpoints
+    await endpoint(storage)
+    const { also, isStored } = beside(storage)
+    assert.equal(await create(newEndpoint(), 1, also), null)
+    assert.equal(await update('wh_unknown', { successStatus: '2xx' }, also), null)
+    assert.equal(await rotateSecret('wh_unknown', { secret: 'b', overlapMs: 0, most: 2 }, also), null)
+    assert.equal(await storage.webhookEndpoints.delete('wh_unknown', 1, also), 'unknown')
+    assert.equal(await isStored(), false)
+  })
+
   check('an endpoint changes in what is given, and in nothing else', async ({ storage }) => {
     const before = await endpoint(storage)
     const { update } = storage.webhookEndpoints

@@ -18,6 +18,19 @@ const endpoints =
   })
 
 eachIsFound({
+  'a change of an endpoint does not store the rest of its commit': [
+    'what is stored with a change of an endpoint is stored',
+    endpoints(({ rotateSecret }) => ({ rotateSecret: (id, rotation) => rotateSecret(id, rotation) })),
+  ],
+  'the rest of a commit is stored without the change of an endpoint': [
+    'with a change that does not happen',
+    endpoints(({ update }, { records }) => ({
+      update: async (id, change, also = []) => {
+        await records.write([also])
+        return update(id, change)
+      },
+    })),
+  ],
   "an operator's endpoint gets the events of one organization": [
     'gets the events of every organization',
     endpoints(({ create }) => ({

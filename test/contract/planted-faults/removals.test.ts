@@ -29,6 +29,16 @@ const purging =
   })
 
 eachIsFound({
+  'the begin of a deletion does not store the rest of its commit': [
+    'what is stored with the begin of a deletion',
+    (good) => ({
+      ...good,
+      deletions: {
+        ...good.deletions,
+        begin: (id, { force, kinds }) => good.deletions.begin(id, { force, kinds }),
+      },
+    }),
+  ],
   'a retry loses the priority': [
     'a retried notification keeps its priority',
     retrying((retry, request, state) => {

@@ -201,6 +201,7 @@ it('the document says at the parameters which operations take all organizations'
   )
   expect(together.sort()).toEqual([
     '/admin/logs',
+    '/v1/audit-log',
     '/v1/dead-letters',
     '/v1/dead-letters/groups',
     '/v1/logs',

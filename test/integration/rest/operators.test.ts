@@ -1,21 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newApiKey } from '../../../src/core/access/key-format.ts'
 import type { Grant } from '../../../src/core/access/permissions.ts'
-import { silentLogger } from '../../../src/core/observe/silent-logger.ts'
 import { UNLIMITED } from '../../../src/core/tenancy/plans.ts'
 import { type Answer, type Call, codeOf } from '../../support/http-client.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 const ORG = 'org_acme'
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' }
-const info = vi.fn()
 
 let host: Host
 let operator: { authorization: string }
 beforeEach(async () => {
-  info.mockClear()
   host = await startHost({
-    logger: { ...silentLogger(), info },
     overuse: { factor: 2, windowMs: 600_000, restrictMs: 300_000 },
     plans: {
       small: { ...UNLIMITED, requests: { limit: 2, windowMs: 60_000 } },
@@ -181,50 +177,5 @@ describe('keys', () => {
     for (const { id } of (await host.notifier.operatorKeys.list()).items)
       await host.notifier.operatorKeys.delete(id)
     expect(outcome(await list(named()))).toEqual([401, 'invalid_api_key'])
-  })
-})
-
-describe('the log', () => {
-  const lines = () =>
-    info.mock.calls.filter(([message]) => message === 'An operator key was used for a change.')
-
-  it('has a line for each request that may change something, also when it failed', async () => {
-    const { items } = await host.notifier.operatorKeys.list()
-    const keyId = items[0]?.id
-    const sent = await send(named())
-    const bad = await send(named(), { channel: 'email' })
-    const unnamed = await send(operator)
-    const body = { name: 'Beta' }
-    const created = await api({ method: 'POST', path: '/v1/organizations', headers: operator, body })
-    const path = `/v1/organizations/${created.json?.id}`
-    const changed = await api({ method: 'PATCH', path, headers: operator, body })
-    const about = created.json?.id
-    expect(lines().map(([, fields]) => fields)).toEqual(
-      [
-        [sent, 'sendNotification', ORG, 201],
-        [bad, 'sendNotification', ORG, 422],
-        [unnamed, 'sendNotification', null, 422],
-        [created, 'createOrganization', about, 201],
-        [changed, 'updateOrganization', about, 200],
-      ].map(([answer, operation, organizationId, status]) => ({
-        requestId: (answer as Answer).headers['x-request-id'],
-        keyId,
-        operation,
-        organizationId,
-        status,
-      })),
-    )
-    expect(JSON.stringify(info.mock.calls)).not.toContain(operator.authorization.slice(-20))
-  })
-
-  it('has none for reading, for keys of organizations, and for keys that are refused', async () => {
-    const template = { name: 'welcome', channel: 'email', body: 'Hi' } as const
-    await host.notifier.organization(ORG).templates.create(template)
-    const preview = { method: 'POST', path: '/v1/templates/welcome/preview', headers: named(), body: {} }
-    expect((await api(preview)).status).toBe(200)
-    expect((await list(named())).status).toBe(200)
-    expect((await send(await host.key('Write', ORG))).status).toBe(201)
-    expect((await send(named({ authorization: `Bearer ${newApiKey('operator')}` }))).status).toBe(401)
-    expect(lines()).toEqual([])
   })
 })

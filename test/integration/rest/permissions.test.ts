@@ -66,8 +66,8 @@ const bodies: Readonly<Record<string, () => object>> = {
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
-  putCatalogue: () => ({ messages: { a: 'x' } }),
-  saveTemplateDraft: () => ({ body: 'Hello' }),
+  putCatalogue: () => ({ messages: { a: 'y' } }),
+  saveTemplateDraft: () => ({ body: 'Hello again' }),
   publishTemplateDraft: () => ({}),
   createLayout: () => ({ name: newName(), text: '{{content}}' }),
   updateLayout: () => ({ description: 'x' }),
@@ -320,6 +320,57 @@ describe.each(ofOne)('$route.method $path', ({ route, path }) => {
     for (const absent of [unknown, 'x', '%00', '..%2F..', '__proto__']) {
       expect(outcome(await attempt(route, path, { id: absent }))).toEqual([404, route.unknown])
     }
+  })
+})
+
+const audited = guarded.filter(({ route: { method, audited } }) => method !== 'GET' && audited !== undefined)
+
+/** Such that each operation changes something. */
+async function prepare({ operation }: Route, id: string): Promise<void> {
+  const { templates, layouts, partials, preferences, suppressions } = host.notifier
+  await preferences.replace({ recipient: 'ada' }, {})
+  await preferences.replace({ organization: true }, { channels: { email: true } })
+  await suppressions.add(suppressed)
+  if (operation === 'addSuppression') await suppressions.remove(suppressed)
+  if (operation === 'restoreTemplateVersion') await templates.update(id, { body: 'New' })
+  if (operation === 'restoreLayoutVersion') await layouts.update(id, { text: 'New {{content}}' })
+  if (operation === 'restorePartialVersion') await partials.update(id, { text: 'New' })
+}
+
+describe.each(audited)('$route.method $path', ({ route, path }) => {
+  const { operation, audited: [action] = [], belongsTo } = route
+  const isOperators = belongsTo === 'operator'
+
+  it('makes an entry in the audit log, with the key that did it', async () => {
+    const { apiKeys, operatorKeys, allOrganizations } = host.notifier
+    const { authorization = '' } = keys.get(`${isOperators ? 'operator' : OWN} Full Access`) ?? {}
+    const secret = authorization.slice('Bearer '.length)
+    const key = isOperators ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)
+    const entries = async () => (await allOrganizations.auditLog.list({ actor: key.id })).items
+    const id = path.includes('{') ? (await resource(route, OWN)).id : ''
+    await prepare(route, id)
+    const before = await entries()
+    const answer = await attempt(route, path, { id, ...(isOperators ? { naming: '' } : {}) })
+    expect(outcome(answer)).toEqual([route.status, undefined])
+    const [entry, ...others] = await entries()
+    expect(others.slice(0, 40)).toEqual(before.slice(0, 40))
+    expect(entry).toMatchObject({
+      action,
+      actor: { type: isOperators ? 'operator' : 'key', id: key.id, name: 'test' },
+      origin: { ip: '127.0.0.1' },
+    })
+    const target = id === '' || operation === 'putCatalogue' ? (answer.json?.id ?? entry?.target.id) : id
+    expect(entry?.target.id).toBe(target)
+  })
+
+  it('makes none if it is refused', async () => {
+    const { auditLog } = host.notifier.allOrganizations
+    const id = path.includes('{') ? (await resource(route, OWN)).id : ''
+    await prepare(route, id)
+    const before = await auditLog.list({ limit: 1 })
+    const refused = await attempt(route, path, { id, permission: 'Read Only', naming: OTHER })
+    expect(refused.status).toBe(403)
+    expect(await auditLog.list({ limit: 1 })).toEqual(before)
   })
 })
 

@@ -97,6 +97,7 @@ it('every operation needs the level that the route table requires', () => {
     getOrganization: 'Read Only',
     updateOrganization: 'Full Access',
     deleteOrganization: 'Full Access',
+    listAuditLog: 'Full Access',
     postReceipt: 'public',
     postOrganizationReceipt: 'public',
     confirmReceipts: 'public',

@@ -1,4 +1,5 @@
 import type { RecordKind } from '../../records/record-kind.ts'
+import type { FollowingWrite } from './records.ts'
 
 /** Deletes organizations with everything that belongs to them. */
 export interface DeletionRepository {
@@ -23,6 +24,8 @@ export interface BeginDeletion {
   readonly force: boolean
   /** Kinds of records to remove at once, for example the keys. */
   readonly kinds: readonly RecordKind[]
+  /** Written in the same commit, if the deletion begins. Absent: none. */
+  readonly also?: readonly FollowingWrite[] | undefined
 }
 
 export interface PurgeAnswer {

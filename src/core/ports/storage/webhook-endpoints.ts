@@ -1,5 +1,6 @@
 import type { WebhookEventType } from '../../delivery/endpoint-health.ts'
 import type { Page, PageRequest } from './page.ts'
+import type { FollowingWrite } from './records.ts'
 
 /** Address to which events of an organization, or of all, are posted. */
 export interface WebhookEndpoint {
@@ -25,13 +26,20 @@ export interface WebhookEndpoint {
   readonly createdAt: number
 }
 
+/**
+ * Registered addresses with their deliveries. `also` is written in the commit of a change, and not without it.
+ */
 export interface WebhookEndpointRepository {
   /**
    * Registers an endpoint if the organization has fewer than `most`, also in a race. Null: the limit is reached.
    *
    * @throws NotifierError `not_found` if the organization does not exist
    */
-  create(endpoint: NewWebhookEndpoint, most: number): Promise<WebhookEndpoint | null>
+  create(
+    endpoint: NewWebhookEndpoint,
+    most: number,
+    also?: readonly FollowingWrite[],
+  ): Promise<WebhookEndpoint | null>
   /** An endpoint of any organization. Null: unknown. */
   get(id: string): Promise<WebhookEndpoint | null>
   /** Newest first. */
@@ -41,12 +49,20 @@ export interface WebhookEndpointRepository {
    * `manual` unless it was already disabled. `active` clears the reason and leaves held deliveries held. `active` and a
    * new address reset the endpoint's health. Null: unknown.
    */
-  update(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>
+  update(
+    id: string,
+    change: EndpointChange,
+    also?: readonly FollowingWrite[],
+  ): Promise<WebhookEndpoint | null>
   /**
    * Puts a new secret first. Older ones end after `overlapMs` of the storage's clock, or sooner if they were to end
    * before; 0 ends them at once. Keeps the `most` newest. Two concurrent rotations keep both secrets. Null: unknown.
    */
-  rotateSecret(id: string, rotation: SecretRotation): Promise<WebhookEndpoint | null>
+  rotateSecret(
+    id: string,
+    rotation: SecretRotation,
+    also?: readonly FollowingWrite[],
+  ): Promise<WebhookEndpoint | null>
   /** The delivery log of an endpoint, newest first, with the attempts in order. */
   deliveries(filter: DeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /**
@@ -65,9 +81,9 @@ export interface WebhookEndpointRepository {
   redeliver(id: string, which: Redelivery): Promise<number | 'disabled' | 'unknown'>
   /**
    * Removes at most `most` deliveries with their jobs and attempts, to keep the step short, and the endpoint itself
-   * once none are left. `more`: the endpoint and some deliveries remain.
+   * once none are left, with `also` in that commit. `more`: the endpoint and some deliveries remain.
    */
-  delete(id: string, most: number): Promise<'deleted' | 'more' | 'unknown'>
+  delete(id: string, most: number, also?: readonly FollowingWrite[]): Promise<'deleted' | 'more' | 'unknown'>
 }
 
 export type Redelivery =

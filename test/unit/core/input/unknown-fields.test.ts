@@ -43,6 +43,7 @@ const alone: Alone = {
   off: [],
   waitFor: [(n, slip) => n.waitFor('notif_1', slip)],
   organization: [],
+  actingAs: [],
   send: [(n, slip) => n.send({ ...mail, ...slip }), (n, slip) => n.send(mail, slip)],
   validate: [(n, slip) => n.validate({ ...mail, ...slip }), (n, slip) => n.validate(mail, slip)],
   sendBatch: [(n, slip) => n.sendBatch([mail], slip)],
@@ -185,6 +186,7 @@ const grouped: Groups = {
   },
   statistics: { get: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
+  auditLog: { list: [(n, slip) => n.auditLog.list(slip)] },
   limits: { get: [] },
   internals: { version: undefined as never },
 }
@@ -199,6 +201,7 @@ const ofAll: {
   },
   statistics: { get: [] },
   logs: { list: [(n, slip) => n.allOrganizations.logs.list(slip)] },
+  auditLog: { list: [(n, slip) => n.allOrganizations.auditLog.list(slip)] },
   webhooks: {
     ...grouped.webhooks,
     list: [(n, slip) => n.allOrganizations.webhooks.list(slip)],

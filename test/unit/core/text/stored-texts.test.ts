@@ -72,14 +72,18 @@ describe('a long text', () => {
     const { templates, notifier, writes } = await open()
     await templates.create(template)
     const subject = await writes(() => templates.update('a', { subject: 'Two' }))
-    expect(subject.kinds).toEqual(['replace templates', 'insert template_versions'])
+    expect(subject.kinds).toEqual(['replace templates', 'insert template_versions', 'insert audit_entries'])
     expect(subject.bytes).toBeLessThan(3_000)
     const draft = await writes(() => templates.saveDraft('a', { subject: 'Three' }))
     expect(draft.bytes).toBeLessThan(3_000)
     expect((await writes(() => templates.publish('a'))).bytes).toBeLessThan(3_000)
     await notifier.layouts.create({ name: 'b', html: `${long('l')}{{{content}}}`, text: '{{content}}' })
     const layout = await writes(() => notifier.layouts.update('b', { text: '{{content}}.' }))
-    expect(layout.kinds).toEqual(['replace shared_texts', 'insert shared_text_versions'])
+    expect(layout.kinds).toEqual([
+      'replace shared_texts',
+      'insert shared_text_versions',
+      'insert audit_entries',
+    ])
     expect(layout.bytes).toBeLessThan(3_000)
   })
 
@@ -173,7 +177,7 @@ describe('an equal change', () => {
     expect(again).toEqual({ kinds: [], bytes: 0 })
     await messages.put('de', { a: 'C' })
     const back = await writes(() => messages.put('de', { a: 'A', b: 'B' }))
-    expect(back.kinds).toEqual(['replace catalogues', 'insert catalogue_versions'])
+    expect(back.kinds).toEqual(['replace catalogues', 'insert catalogue_versions', 'insert audit_entries'])
     expect(await messages.get('de')).toMatchObject({ version: 3, messages: { a: 'A', b: 'B' } })
     await expect(messages.put('de', { a: 'A', b: 'B' }, { version: 2 })).rejects.toMatchObject({
       code: 'version_conflict',

@@ -1,0 +1,38 @@
+import type { AuditAction, AuditTargetKind } from '../../core/audit/actions.ts'
+import type { AuditActor, AuditOrigin } from '../../core/audit/audit.ts'
+import type { AuditedField } from '../../core/audit/changed.ts'
+import type { ListQuery } from '../../core/records/list.ts'
+
+/** One change by hand, or one message that was read with the grant `content`. */
+export interface AuditEntry {
+  readonly id: string
+  /** Null: it concerns operators. */
+  readonly organizationId: string | null
+  /** ISO 8601 UTC. */
+  readonly at: string
+  readonly actor: AuditActor
+  readonly action: AuditAction
+  /** What was changed. People are named by a hash, never by an address or id. */
+  readonly target: {
+    readonly kind: AuditTargetKind
+    readonly id: string
+    /** Its name at that time. Null: it has none. */
+    readonly name: string | null
+  }
+  /** Null: a call from code; also, for organizations, what operators did. */
+  readonly origin: AuditOrigin | null
+  /** The changed fields. Values only of harmless ones, such as names and levels: never of texts, addresses and secrets. */
+  readonly changed: readonly AuditedField[]
+}
+
+export interface AuditLogQuery extends ListQuery {
+  /** Id of the key, or name of the person or actor. */
+  readonly actor?: string | undefined
+  readonly action?: AuditAction | undefined
+  /** Id of the target. */
+  readonly target?: string | undefined
+  /** At or after this time. */
+  readonly from?: string | Date | undefined
+  /** Before this time. */
+  readonly until?: string | Date | undefined
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import { AUDIT_ACTIONS } from '../../core/audit/actions.ts'
+import type { List } from '../../core/records/list.ts'
+import { named } from '../../core/rest/named.ts'
+import { type Filters, line, page, time } from '../../core/rest/query-schemas.ts'
+import { listOf, timestamp } from '../../core/rest/schemas.ts'
+import type { AuditEntry, AuditLogQuery } from './model.ts'
+
+/** Later versions add actions. */
+interface OpenEntry extends Omit<AuditEntry, 'action' | 'target'> {
+  readonly action: string
+  readonly target: Omit<AuditEntry['target'], 'kind'> & { readonly kind: string }
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+/** One entry of the audit log. */
+const auditEntry: z.ZodType<OpenEntry> = named(
+  'AuditEntry',
+  z.object({
+    id: z.string(),
+    organizationId: z.string().nullable().describe('Null: it concerns operators.'),
+    at: timestamp,
+    actor: z.object({
+      type: z.enum(['key', 'operator', 'session', 'code']),
+      id: z.string().describe('Id of the key, or name of the person or actor.'),
+      name: z.string().nullable().describe('Name of the key.'),
+    }),
+    action: z.string().describe(`For example ${AUDIT_ACTIONS.slice(0, 3).join(', ')}.`),
+    target: z.object({
+      kind: z.string(),
+      id: z.string().describe('People are named by a hash.'),
+      name: z.string().nullable().describe('Its name at that time.'),
+    }),
+    origin: z
+      .object({ ip: z.string().nullable(), userAgent: z.string().nullable() })
+      .nullable()
+      .describe('Where the request came from. Null: a call from code, or hidden.'),
+    changed: z
+      .array(z.object({ field: z.string(), before: scalar.optional(), after: scalar.optional() }))
+      .describe('Values only of harmless fields: never of texts, addresses and secrets.'),
+  }),
+)
+
+export const auditList: z.ZodType<List<OpenEntry>> = named('AuditEntryList', listOf(auditEntry))
+
+/** Filters of `GET /v1/audit-log`. */
+export const auditQuery: z.ZodType<Filters<AuditLogQuery>> = z.object({
+  ...page,
+  actor: line.max(250).optional().describe('Id of the key, or name of the person or actor.'),
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  target: line.max(250).optional().describe('Id of the target.'),
+  from: time.optional().describe('At or after this time.'),
+  until: time.optional().describe('Before this time.'),
+})

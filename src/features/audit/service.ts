@@ -1,0 +1,159 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import * as z from 'zod'
+import { AUDIT_ACTIONS, targetKindOf } from '../../core/audit/actions.ts'
+import { type Audit, type AuditValue, auditKind, auditListOf } from '../../core/audit/audit.ts'
+import { digest } from '../../core/channels/address-hash.ts'
+import type { FeatureCore } from '../../core/feature.ts'
+import { instant, nameText, text } from '../../core/input/fields.ts'
+import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import { listOf, listOfOwner, listReader } from '../../core/records/list.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
+import { organizationKind, unknownOrganization } from '../../core/tenancy/organization.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
+import { wrong } from '../../core/tenancy/scope.ts'
+import type { Acting, AuditLog } from './api.ts'
+import type { AuditEntry } from './model.ts'
+
+/** Entries per read: a synchronous storage blocks the process meanwhile. */
+const ROWS = 100
+/** Most entries that a page looks at. */
+const MOST_EXAMINED = 2_000
+const LIST = 'audit-log'
+const HOUR = 3_600_000
+
+interface Filter {
+  readonly actor?: string | undefined
+  readonly action?: AuditValue['action'] | undefined
+  readonly target?: string | undefined
+  readonly from?: number | undefined
+  readonly until?: number | undefined
+}
+
+const read = listReader<Filter>(LIST, {
+  actor: text(1, 250).optional(),
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  target: text(1, 250).optional(),
+  from: instant.optional(),
+  until: instant.optional(),
+})
+
+/** Records that the text of a message was shown. */
+export type RecordContentRead = (organizationId: string, notificationId: string) => Promise<void>
+
+/** The use cases of the audit log. */
+export function createAuditLog({ stores, organizations }: FeatureCore): PerTenant<AuditLog> {
+  const store = stores.always(auditKind)
+
+  /** An organization does not see the entries of an earlier one with its id. */
+  async function beginOf(organizationId: string): Promise<number> {
+    if (organizationId === ALL_ORGANIZATIONS) return 0
+    await organizations.existing(organizationId)
+    const organization = await stores.of(organizationKind).find({ id: organizationId })
+    if (organization === null) throw unknownOrganization(organizationId)
+    return organization.createdAt
+  }
+
+  return {
+    async list(organizationId, query) {
+      const { page, filter } = read(query, organizationId)
+      const isFiltered = Object.values(filter).some((value) => value !== undefined)
+      if (isFiltered && page.offset > 0) throw wrong('offset', 'omitted with a filter: use "cursor"')
+      const isAll = organizationId === ALL_ORGANIZATIONS
+      const of = { organizationId: null, list: isAll ? undefined : auditListOf(organizationId) }
+      const since = Math.max(await beginOf(organizationId), filter.from ?? 0)
+      const found = await search(
+        (request) => store.list(of, request),
+        page,
+        since,
+        (record) => matches(record, filter),
+      )
+      return listOf(listOfOwner(LIST, organizationId), found, page, (record) => view(record, isAll))
+    },
+  }
+}
+
+type Entry = StoredRecord<AuditValue>
+
+/** A page of those entries since a time that match. */
+async function search(
+  list: (request: PageRequest) => Promise<Page<Entry>>,
+  page: PageRequest,
+  since: number,
+  isWanted: (entry: Entry) => boolean,
+): Promise<Page<Entry>> {
+  const items: Entry[] = []
+
+  /** The number of entries until the page is full. */
+  function take(found: readonly Entry[]): number {
+    for (const [at, entry] of found.entries()) {
+      if (isWanted(entry)) items.push(entry)
+      if (items.length === page.limit) return at + 1
+    }
+    return found.length
+  }
+
+  let from: Omit<PageRequest, 'limit'> = page
+  for (let examined = 0; ; examined += ROWS) {
+    const { items: found, nextCursor } = await list({ ...from, limit: ROWS })
+    const recent = found.filter(({ createdAt }) => createdAt >= since)
+    const taken = take(recent)
+    // The storage knows the cursor only of the last row that it reads.
+    if (taken < recent.length)
+      return { items, nextCursor: (await list({ ...from, limit: taken })).nextCursor }
+    const isLast = recent.length < found.length || nextCursor === null
+    const isEnough = items.length === page.limit || examined + ROWS >= MOST_EXAMINED
+    if (isLast || isEnough) return { items, nextCursor: isLast ? null : nextCursor }
+    from = { offset: 0, cursor: nextCursor }
+    await nextTurn()
+  }
+}
+
+/** Of the reads of a message by one caller, the first of an hour is recorded: an open page asks every few seconds. */
+export function createRecordContentRead({ stores, audit, clock }: FeatureCore): RecordContentRead {
+  const store = stores.always(auditKind)
+  return async (organizationId, notificationId) => {
+    const action = 'notification.content_read'
+    const { value } = audit.entry({ organizationId, action, target: notificationId })
+    const { type, id } = value.actor
+    const hour = Math.floor(clock.now() / HOUR)
+    const once = digest([type, id, notificationId, hour].join('\n'))
+    await store.keep({ id: `aud_${once}`, organizationId: null, value })
+  }
+}
+
+const actorName = nameText(200)
+
+export function createActing({ actingAs }: Audit): Acting {
+  return {
+    actingAs(actor, work) {
+      const { success } = actorName.safeParse(actor)
+      if (!success) throw wrong('actor', 'one line of 1 to 200 characters')
+      return actingAs({ actor: { type: 'code', id: actor, name: null }, from: null }, work)
+    },
+  }
+}
+
+function matches({ createdAt, value }: Entry, { actor, action, target, until }: Filter): boolean {
+  return (
+    (actor === undefined || actor === value.actor.id) &&
+    (action === undefined || action === value.action) &&
+    (target === undefined || target === value.target.id) &&
+    (until === undefined || createdAt < until)
+  )
+}
+
+/** @param isAll false: the origin of operators stays hidden */
+function view({ id, createdAt, value }: Entry, isAll: boolean): AuditEntry {
+  const { organizationId, actor, from, action, target, changed } = value
+  return {
+    id,
+    organizationId,
+    at: new Date(createdAt).toISOString(),
+    actor,
+    action,
+    target: { kind: targetKindOf(action), ...target },
+    origin: actor.type === 'operator' && !isAll ? null : from,
+    changed,
+  }
+}
