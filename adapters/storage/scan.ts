@@ -63,8 +63,8 @@ function countGiven(values: readonly unknown[]): number {
 export function skipsRows(filter: NotificationFilter): boolean {
   const walk = walkFor(filter)
   if (walk === 'ids') return false
-  const { channel, to, templateId, code, provider, status } = filter
-  const others = [channel, to, templateId, code, provider, walk === 'failed' ? undefined : status]
+  const { channel, to, toPrefix, templateId, code, provider, status } = filter
+  const others = [channel, to, toPrefix, templateId, code, provider, walk === 'failed' ? undefined : status]
   return countLabels(filter) + countGiven(others) > (labelWalk(filter) === null ? 0 : 1)
 }
 

@@ -1,5 +1,6 @@
 import { acceptChecks } from './storage/accept.ts'
 import { acceptedRecordChecks } from './storage/accepted-records.ts'
+import { addressChecks } from './storage/addresses.ts'
 import { allOrganizationChecks } from './storage/all-organizations.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { boundedPageChecks } from './storage/bounded-pages.ts'
@@ -85,6 +86,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   logChecks(check)
   allOrganizationChecks(check)
   labelChecks(check)
+  addressChecks(check)
   skipChecks(check)
   recordChecks(check)
   recordRaceChecks(check)

@@ -154,6 +154,7 @@ export {
 export { commitLookup } from '../commit-lookup.ts'
 export { idKey, idOf } from '../id-order.ts'
 export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-fairly.ts'
+export { lowerAddress } from '../rows/address.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'
 export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'

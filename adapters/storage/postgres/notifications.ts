@@ -7,6 +7,7 @@ import type {
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import { lowerAddress } from '../rows/address.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,
@@ -204,13 +205,15 @@ function listStatement(
   const conditions = [
     ['n.channel =', filter.channel],
     [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
-    ['n.recipient =', filter.to],
+    ['lower(n.recipient) =', filter.to && lowerAddress(filter.to)],
     ['n.template_id =', filter.templateId],
     ['s.provider =', filter.provider],
   ] as const
   for (const [condition, value] of conditions) {
     if (value !== undefined) used.push(`${condition} ${parameter(value)}`)
   }
+  if (filter.toPrefix !== undefined)
+    used.push(`starts_with(lower(n.recipient), ${parameter(lowerAddress(filter.toPrefix))})`)
   used.push(...labelConditions(filter, label, parameter))
   // Compared as text with the code first: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates.
   const { code, ids } = filter

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/core/ports/storage/notifications.ts'
 import { firstIdAt } from '../../../src/core/records/ids.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import { matchesAddress } from './address.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
@@ -109,11 +110,11 @@ export interface FilteredRow extends AcceptRow, LabelColumns {
  * const failed = rows.filter((row) => matchesFilter(row, { organizationId: 'org_acme', status: 'failed' }))
  */
 export function matchesFilter(row: FilteredRow, filter: NotificationFilter): boolean {
-  const { organizationId, channel, to, provider, status, templateId, code, ids } = filter
+  const { organizationId, channel, provider, status, templateId, code, ids } = filter
   return (
     (organizationId === ALL_ORGANIZATIONS || row.organization === organizationId) &&
     (channel === undefined || row.channel === channel) &&
-    (to === undefined || row.recipient === to) &&
+    matchesAddress(row.recipient, filter) &&
     (provider === undefined || row.provider === provider) &&
     (status === undefined || (row.status ?? acceptedStatus(row)) === status) &&
     (templateId === undefined || row.template_id === templateId) &&

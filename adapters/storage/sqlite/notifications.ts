@@ -25,7 +25,14 @@ import {
 } from './facts.ts'
 import { createJudgeAgain } from './judge-again.ts'
 import { createRetry } from './retry.ts'
-import { type Condition, labelConditions, type WalkedIndex, walkedIndex, whereOf } from './walk.ts'
+import {
+  addressConditions,
+  type Condition,
+  labelConditions,
+  type WalkedIndex,
+  walkedIndex,
+  whereOf,
+} from './walk.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
@@ -170,7 +177,7 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     ['n.channel = ?', filter.channel],
     // A walk of failed ones covers it.
     [`${STATUS} = ?`, walkFor(filter) === 'failed' ? undefined : filter.status],
-    ['n.recipient = ?', filter.to],
+    ...addressConditions(filter),
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
     // Conditions on `e` alone must accept null. Otherwise the planner turns the join into an inner one and starts with

@@ -1,6 +1,7 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
 import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import { lowerAddress, prefixRange } from '../rows/address.ts'
 import { type LabelWalk, type Pair, pairsOf, type Walk, walkFor } from '../scan.ts'
 import type { SqliteValue } from './driver.ts'
 
@@ -85,6 +86,17 @@ function hasPair(organizationId: string, [name, value]: Pair): Condition {
   const sql = `EXISTS (SELECT 1 FROM carillon_metadata AS p WHERE p.organization = ${all ? 'n.organization' : '?'}
       AND p.name = ? AND p.value = ? AND p.created_at = n.created_at AND p.notification = n.seq)`
   return all ? [sql, name, value] : [sql, organizationId, name, value]
+}
+
+/** The conditions on the address of the notification `n`. */
+export function addressConditions({ to, toPrefix }: NotificationFilter): Condition[] {
+  return [
+    ['lower(n.recipient) = ?', to && lowerAddress(to)],
+    [
+      'lower(n.recipient) >= ? AND lower(n.recipient) < ?',
+      ...(toPrefix === undefined ? [undefined] : prefixRange(toPrefix)),
+    ],
+  ]
 }
 
 /** The conditions that apply, with their values. */

@@ -24,6 +24,7 @@ export const readNotifications: (
     channel?: string | undefined
     status?: NotificationStatus | undefined
     to?: string | undefined
+    toPrefix?: string | undefined
     template?: string | undefined
     code?: ErrorCode | undefined
     provider?: string | undefined
@@ -33,6 +34,7 @@ export const readNotifications: (
 > = listReader('notifications', {
   ...of,
   to: text(1, MAX_RECIPIENT_LENGTH).optional(),
+  toPrefix: text(1, MAX_RECIPIENT_LENGTH).optional(),
   template: text(1, 128).optional(),
   code: errorCode.optional(),
   provider: text(1, 64).optional(),

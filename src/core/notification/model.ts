@@ -8,7 +8,10 @@ import type { NotificationFailure, NotificationStatus, Priority } from './notifi
 export interface NotificationQuery extends ListQuery, LabelFilter {
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
+  /** The address, whatever the case of its letters A to Z. */
   readonly to?: string | undefined
+  /** How the address begins, such as `ada@` or `+4917`, whatever the case. */
+  readonly toPrefix?: string | undefined
   /** Template id or name. */
   readonly template?: string | undefined
   /** `error.code`. */

@@ -17,12 +17,20 @@ export const labels: {
   groupId: line.max(64).optional().describe('The group that it was sent with.'),
 }
 
+/** Filters by address. */
+export const addresses: {
+  readonly [Name in 'to' | 'toPrefix']: z.ZodType<NotificationQuery[Name]>
+} = {
+  to: recipient.optional().describe('The address, whatever the case of its letters A to Z.'),
+  toPrefix: recipient.optional().describe('How the address begins, such as `ada@` or `+4917`.'),
+}
+
 /** Filters of `GET /v1/notifications`. */
 export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object({
   ...page,
   channel: channel.optional(),
   status: z.enum(STATUSES).optional(),
-  to: recipient.optional().describe('The recipient, exactly as sent.'),
+  ...addresses,
   template: line.max(128).optional().describe('Id or name of a template.'),
   code: errorCode.optional().describe('Error code.'),
   provider: line

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { channel } from '../../core/input/fields.ts'
 import { errorCode } from '../../core/notification/label-filters.ts'
-import { labels } from '../../core/notification/query-schemas.ts'
-import { type Filters, line, page, recipient, time } from '../../core/rest/query-schemas.ts'
+import { addresses, labels } from '../../core/notification/query-schemas.ts'
+import { type Filters, line, page, time } from '../../core/rest/query-schemas.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery } from './model.ts'
 
 // Validated before the split, so that an error names the parameter and not one of its parts.
@@ -30,7 +30,7 @@ export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
   ...page,
   ...cause,
   template: line.max(128).optional().describe('Id or name of a template.'),
-  to: recipient.optional().describe('The recipient, exactly as sent.'),
+  ...addresses,
   ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
   ...labels,
 })

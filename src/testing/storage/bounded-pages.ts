@@ -45,7 +45,12 @@ export function boundedPageChecks(check: Check): void {
   check('what lies far apart is found by the cursor, each once, wherever a page ends', async (harness) => {
     const { storage } = harness
     const ids = await acceptFarApart(harness)
-    const lists = [{ to: RARE.to }, { channel: 'sms', status: 'queued' }, { ...labels, to: RARE.to }] as const
+    const lists = [
+      { to: RARE.to },
+      { toPrefix: '+49' },
+      { channel: 'sms', status: 'queued' },
+      { ...labels, to: RARE.to },
+    ] as const
     for (const filter of lists) {
       const list = (request: PageRequest) => storage.notifications.list({ ...scope, ...filter }, request)
       await assertFound(filter, list, ({ id }) => id, ids)

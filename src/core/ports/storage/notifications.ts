@@ -71,7 +71,10 @@ export interface NotificationFilter extends LabelFilter {
   readonly organizationId: string
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
+  /** The address. This and the next: whatever the case of its letters A to Z, and of no others. */
   readonly to?: string | undefined
+  /** How the address begins. */
+  readonly toPrefix?: string | undefined
   readonly templateId?: string | undefined
   /** Accepted at this time or later, in epoch milliseconds. */
   readonly from?: number | undefined
