@@ -1,10 +1,8 @@
 import { FailuresPage } from '../pages/failures/failures-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
-import { LimitsPage } from '../pages/limits/limits-page.tsx'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OperationsPage } from '../pages/operations/operations-page.tsx'
-import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
 import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
 import { NewTemplatePage, TemplatePage } from '../pages/templates/template-page.tsx'
@@ -21,6 +19,14 @@ const RecipientsPage = lazyPage(
 )
 const QuietHoursPage = lazyPage(
   async () => (await import('../pages/quiet-hours/quiet-hours-page.tsx')).QuietHoursPage,
+)
+
+const LimitsPage = lazyPage(async () => (await import('../pages/limits/limits-page.tsx')).LimitsPage)
+const OrganizationsPage = lazyPage(
+  async () => (await import('../pages/organizations/organizations-page.tsx')).OrganizationsPage,
+)
+const AuditLogPage = lazyPage(
+  async () => (await import('../pages/audit-log/audit-log-page.tsx')).AuditLogPage,
 )
 
 /** A page: the paths it answers to, and where it stands in the menu. */
@@ -99,6 +105,13 @@ export const PAGES: readonly PageEntry[] = [
     scope: 'organization',
     component: LimitsPage,
     menu: { title: 'limits', icon: 'limits' },
+  },
+  {
+    path: '/audit-log',
+    scope: 'organization',
+    overAll: true,
+    component: AuditLogPage,
+    menu: { title: 'auditLog', icon: 'auditLog' },
   },
   {
     path: '/',

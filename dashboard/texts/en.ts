@@ -1,3 +1,4 @@
+import { auditLog } from './en/audit-log.ts'
 import { failures } from './en/failures.ts'
 import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
@@ -35,6 +36,7 @@ export const en = {
     recipients: 'Recipients',
     quietHours: 'Quiet hours',
     limits: 'Limits',
+    auditLog: 'Audit log',
     organizations: 'Organizations',
     operations: 'Operations',
   },
@@ -117,6 +119,7 @@ export const en = {
   failures,
   quietHours,
   recipients,
+  auditLog,
   chart: {
     most: (count: string) => `Highest: ${count}`,
     table: 'Show as a table',

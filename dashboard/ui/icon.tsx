@@ -10,6 +10,7 @@ const PATHS = {
   recipients: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21a8 8 0 0 1 16 0',
   quietHours: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
   limits: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
+  auditLog: 'M5 4h14v16H5zM8 8h8M8 12h8M8 16h4',
   organizations: 'M4 21V5l8-2v18M12 8h8v13M2 21h20M7 8h2M7 12h2M7 16h2M15 12h2M15 16h2',
   operations: 'M3 12h4l3 7 4-14 3 7h4',
   close: 'M6 6l12 12M18 6 6 18',

@@ -55,7 +55,8 @@ const MAX_TEXT = 200
 export function changedFields(kind: AuditTargetKind, before: object, after: object): readonly AuditedField[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const fields = [...new Set([...old.keys(), ...now.keys()])].filter(
-    (field) => !DERIVED.has(field) && !isDeepStrictEqual(old.get(field) ?? null, now.get(field) ?? null),
+    (field) =>
+      !DERIVED.has(field) && !isDeepStrictEqual(settingOf(old.get(field)), settingOf(now.get(field))),
   )
   const shown = new Set(SHOWN[kind])
   return fields.slice(0, MOST_FIELDS).map((field) => {
@@ -69,7 +70,13 @@ export function changedFields(kind: AuditTargetKind, before: object, after: obje
   })
 }
 
-function scalarOf(value: unknown): AuditScalar {
+/** An empty list is as good as none. */
+function settingOf(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 0 ? null : (value ?? null)
+}
+
+function scalarOf(given: unknown): AuditScalar {
+  const value = settingOf(given)
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.slice(0, MAX_TEXT)
   return Array.isArray(value) ? value.map(String).join(', ').slice(0, MAX_TEXT) : null

@@ -1,0 +1,17 @@
+export const auditLog = {
+  title: 'Audit log',
+  intro: 'What was changed by hand, and whose texts were read: by whom, when and from where.',
+  at: 'When',
+  actor: 'By',
+  actorId: 'Key id, or person',
+  types: { key: 'Key', operator: 'Operator', session: 'Person', code: 'Code' },
+  action: 'Action',
+  target: 'Target',
+  targetId: 'Id of the target',
+  changed: 'Changed',
+  origin: 'From',
+  from: 'Since',
+  until: 'Until',
+  empty: 'Nothing was changed yet',
+  emptyHint: 'Changes of keys, templates, webhooks, categories, suppressions and preferences appear here.',
+}
