@@ -371,6 +371,14 @@ describe('the session of the application', () => {
       expect((await as('root', 'api/v1/templates?orgId=org_acme')).status).toBe(200)
       const change = { method: 'POST', headers: SAME_ORIGIN, body: '{"name":"Beta"}' }
       expect((await as('root@example.com', 'api/v1/organizations', change)).status).toBe(201)
+      const template = {
+        method: 'POST',
+        headers: SAME_ORIGIN,
+        body: '{"name":"a","channel":"email","body":"x"}',
+      }
+      expect((await as('ada', 'api/v1/templates', template)).status).toBe(201)
+      const own = await host.notifier.auditLog.list({ action: 'template.created' })
+      expect(own.items).toMatchObject([{ actor: { type: 'session', id: 'ada', name: null } }])
       const query = { action: 'organization.created', actor: 'root@example.com' } as const
       const changes = await host.notifier.allOrganizations.auditLog.list(query)
       expect(changes.items).toMatchObject([

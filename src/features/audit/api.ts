@@ -6,7 +6,7 @@ export interface AuditLog {
   /**
    * Newest first. A page with filters looks at 2,000 entries at most, so it may have few items although more follow.
    *
-   * @throws NotifierError `invalid_parameter`
+   * @throws NotifierError `invalid_parameter`, `invalid_channel`
    *
    * @example
    * const { items } = await notifier.auditLog.list({ action: 'api_key.created' })

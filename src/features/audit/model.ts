@@ -29,8 +29,14 @@ export interface AuditLogQuery extends ListQuery {
   /** Id of the key, or name of the person or actor. */
   readonly actor?: string | undefined
   readonly action?: AuditAction | undefined
-  /** Id of the target. */
+  /** Id of the target. Not with `recipient` or `to`. */
   readonly target?: string | undefined
+  /** Changes of the preferences of a person, by the application's id. */
+  readonly recipient?: string | undefined
+  /** The channel of `to`. */
+  readonly channel?: string | undefined
+  /** Changes of the suppression and preferences of an address on `channel`. */
+  readonly to?: string | undefined
   /** At or after this time. */
   readonly from?: string | Date | undefined
   /** Before this time. */

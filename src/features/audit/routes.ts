@@ -16,6 +16,7 @@ export const auditRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belong
     paths: ['/v1/audit-log'],
     allOrganizations: true,
     permission: 'Full Access',
+    errors: ['invalid_channel'],
     query: auditQuery,
     response: auditList,
     handler: async ({ query, organizationId }, { tenants }) => ({

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { AUDIT_ACTIONS } from '../../core/audit/actions.ts'
+import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
-import { type Filters, line, page, time } from '../../core/rest/query-schemas.ts'
-import { listOf, timestamp } from '../../core/rest/schemas.ts'
+import { type Filters, line, page, recipient, time } from '../../core/rest/query-schemas.ts'
+import { channelName, listOf, timestamp } from '../../core/rest/schemas.ts'
 import type { AuditEntry, AuditLogQuery } from './model.ts'
 
 /** Later versions add actions. */
@@ -50,6 +51,12 @@ export const auditQuery: z.ZodType<Filters<AuditLogQuery>> = z.object({
   actor: line.max(250).optional().describe('Id of the key, or name of the person or actor.'),
   action: z.enum(AUDIT_ACTIONS).optional(),
   target: line.max(250).optional().describe('Id of the target.'),
+  recipient: line
+    .max(MAX_RECIPIENT_ID)
+    .optional()
+    .describe("Changes of the preferences of a person, by the application's id."),
+  channel: channelName.optional().describe('The channel of `to`.'),
+  to: recipient.optional().describe('Changes of the suppression and preferences of an address on `channel`.'),
   from: time.optional().describe('At or after this time.'),
   until: time.optional().describe('Before this time.'),
 })

@@ -2,9 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { AUDIT_ACTIONS, targetKindOf } from '../../core/audit/actions.ts'
 import { type Audit, type AuditValue, auditKind, auditListOf } from '../../core/audit/audit.ts'
+import { addressTarget, recipientTarget } from '../../core/audit/person-target.ts'
 import { digest } from '../../core/channels/address-hash.ts'
+import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
+import { unknownChannel } from '../../core/channels/kinds.ts'
 import type { FeatureCore } from '../../core/feature.ts'
-import { instant, nameText, text } from '../../core/input/fields.ts'
+import { channel, instant, nameText, text } from '../../core/input/fields.ts'
+import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listOfOwner, listReader } from '../../core/records/list.ts'
@@ -26,6 +30,9 @@ interface Filter {
   readonly actor?: string | undefined
   readonly action?: AuditValue['action'] | undefined
   readonly target?: string | undefined
+  readonly recipient?: string | undefined
+  readonly channel?: string | undefined
+  readonly to?: string | undefined
   readonly from?: number | undefined
   readonly until?: number | undefined
 }
@@ -34,6 +41,9 @@ const read = listReader<Filter>(LIST, {
   actor: text(1, 250).optional(),
   action: z.enum(AUDIT_ACTIONS).optional(),
   target: text(1, 250).optional(),
+  recipient: text(1, MAX_RECIPIENT_ID).optional(),
+  channel: channel.optional(),
+  to: text(1, MAX_RECIPIENT_LENGTH).optional(),
   from: instant.optional(),
   until: instant.optional(),
 })
@@ -42,8 +52,21 @@ const read = listReader<Filter>(LIST, {
 export type RecordContentRead = (organizationId: string, notificationId: string) => Promise<void>
 
 /** The use cases of the audit log. */
-export function createAuditLog({ stores, organizations }: FeatureCore): PerTenant<AuditLog> {
+export function createAuditLog({ stores, organizations, kinds }: FeatureCore): PerTenant<AuditLog> {
   const store = stores.always(auditKind)
+
+  /** Undefined: any. */
+  function targetOf({ target, recipient, channel: name, to }: Filter): string | undefined {
+    if ((name === undefined) !== (to === undefined))
+      throw wrong('channel', 'given with "to", and only with it')
+    if ([target, recipient, to].filter((given) => given !== undefined).length > 1)
+      throw wrong('target', 'given without "recipient" and "to", and these not together')
+    if (recipient !== undefined) return recipientTarget(recipient)
+    if (name === undefined || to === undefined) return target
+    const kind = kinds.known.get(name)
+    if (kind === undefined) throw unknownChannel(name, kinds)
+    return addressTarget(kind, to)
+  }
 
   /** An organization does not see the entries of an earlier one with its id. */
   async function beginOf(organizationId: string): Promise<number> {
@@ -59,6 +82,7 @@ export function createAuditLog({ stores, organizations }: FeatureCore): PerTenan
       const { page, filter } = read(query, organizationId)
       const isFiltered = Object.values(filter).some((value) => value !== undefined)
       if (isFiltered && page.offset > 0) throw wrong('offset', 'omitted with a filter: use "cursor"')
+      const target = targetOf(filter)
       const isAll = organizationId === ALL_ORGANIZATIONS
       const of = { organizationId: null, list: isAll ? undefined : auditListOf(organizationId) }
       const since = Math.max(await beginOf(organizationId), filter.from ?? 0)
@@ -66,7 +90,7 @@ export function createAuditLog({ stores, organizations }: FeatureCore): PerTenan
         (request) => store.list(of, request),
         page,
         since,
-        (record) => matches(record, filter),
+        (record) => matches(record, { ...filter, target }),
       )
       return listOf(listOfOwner(LIST, organizationId), found, page, (record) => view(record, isAll))
     },

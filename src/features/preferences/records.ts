@@ -1,3 +1,4 @@
+import { recipientTarget } from '../../core/audit/person-target.ts'
 import { addressName, digest } from '../../core/channels/address-hash.ts'
 import type { DelayedOf } from '../../core/ports/storage/notifications.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
@@ -48,7 +49,7 @@ export function ownerByRecipient(organizationId: string, recipient: string): Pre
   const named = PLAIN.test(recipient) ? recipient : `sha256 ${digest(recipient)}`
   const messages = { by: 'recipient', recipient } as const
   const id = `${organizationId}\nrecipient\n${named}`
-  const auditTarget = `recipient ${digest(recipient)}`
+  const auditTarget = recipientTarget(recipient)
   return { organizationId, by: 'recipient', id, auditTarget, messages }
 }
 

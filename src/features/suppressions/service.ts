@@ -1,5 +1,4 @@
-import { addressHash, addressName } from '../../core/channels/address-hash.ts'
-import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { addressTarget } from '../../core/audit/person-target.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
@@ -51,7 +50,7 @@ export function createSuppressions({
       assertRecipient(kind, parsed.to)
       await organizations.existing(organizationId)
       const { id, value } = suppressing(kind, organizationId, parsed.to, { reason, source })
-      const target = auditTarget(kind, parsed.to)
+      const target = addressTarget(kind, parsed.to)
       return view(
         await kept({ id, organizationId, value }, [
           audit.entry({ organizationId, action: 'suppression.added', target, after: value }),
@@ -71,7 +70,7 @@ export function createSuppressions({
       const id = suppressionId(kind, organizationId, parsed.to)
       const action = 'suppression.removed'
       const removed = await store.remove(id, () => [
-        audit.entry({ organizationId, action, target: auditTarget(kind, parsed.to) }),
+        audit.entry({ organizationId, action, target: addressTarget(kind, parsed.to) }),
       ])
       if (removed) return
       throw new NotifierError('not_found', {
@@ -80,11 +79,6 @@ export function createSuppressions({
       })
     },
   }
-}
-
-/** The entry names no address. */
-function auditTarget(kind: ChannelKind, to: string): string {
-  return addressName(kind.name, addressHash(kind, to))
 }
 
 function view({ value, createdAt }: StoredRecord<SuppressionValue>): SuppressionRecord {

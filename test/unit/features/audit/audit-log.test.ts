@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../../src/create-notifier.ts'
+import type { AuditLogQuery } from '../../../../src/features/audit/model.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
@@ -162,6 +163,25 @@ describe('the list', () => {
     expect(second.nextCursor).toBe(null)
     expect((await list({ offset: 4 })).items).toEqual(all.slice(4))
     await expect(list({ offset: 1, actor: 'odd' })).rejects.toThrow('"offset" must be omitted with a filter')
+  })
+
+  it('finds what was changed for a person, by any spelling of an address, or by id', async () => {
+    const { notifier } = await start()
+    const { suppressions, preferences, auditLog } = notifier
+    await suppressions.add({ channel: 'email', to: 'ada@example.com' })
+    await preferences.change({ channel: 'email', to: 'ada@example.com' }, { channels: { email: false } })
+    await preferences.change({ recipient: 'ada' }, { channels: { email: false } })
+    await suppressions.add({ channel: 'email', to: 'bob@example.com' })
+    const found = async (query: AuditLogQuery) =>
+      (await auditLog.list(query)).items.map(({ action }) => action)
+    expect(await found({ channel: 'email', to: 'Ada@Example.com' })).toEqual([
+      'preferences.updated',
+      'suppression.added',
+    ])
+    expect(await found({ recipient: 'ada' })).toEqual(['preferences.updated'])
+    await expect(found({ to: 'ada@example.com' })).rejects.toThrow('"channel" must be given with "to"')
+    await expect(found({ channel: 'pigeon', to: 'x' })).rejects.toMatchObject({ code: 'invalid_channel' })
+    await expect(found({ recipient: 'ada', target: 'x' })).rejects.toThrow('"target" must be given without')
   })
 
   it('looks at a limited number of entries, and goes on where it ended', async () => {
