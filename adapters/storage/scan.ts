@@ -74,13 +74,18 @@ export function skipsEntries(filter: LogFilter): boolean {
   return notificationId === undefined && countLabels(filter) + countGiven([channel, status]) > 0
 }
 
+/** True: an index by address finds the matches sooner than the one that a list walks otherwise. */
+export function findsByAddress({ to, toPrefix, ids, groupId }: NotificationFilter): boolean {
+  return (to ?? toPrefix) !== undefined && ids === undefined && groupId === undefined
+}
+
 /** True: only notifications with a job have this status. */
 export function hasJob(status: NotificationFilter['status']): boolean {
   return status === 'queued' || status === 'scheduled'
 }
 
 /** The columns of a sort key: time and `seq`; over all organizations the id. */
-interface KeyRow {
+export interface KeyRow {
   readonly id: string
   readonly created_at: number
   readonly seq: number
@@ -92,6 +97,38 @@ export function keyOf(
   row: KeyRow,
 ): readonly number[] {
   return organizationId === ALL_ORGANIZATIONS ? idKey(row.id) : [row.created_at, row.seq]
+}
+
+/**
+ * Of notifications that an index found in no order, those that a page examines.
+ *
+ * @returns `beyond`: sort key of the first one that it leaves out
+ */
+export function examined(
+  filter: NotificationFilter,
+  page: PageRequest,
+  found: readonly KeyRow[],
+): { readonly rows: readonly KeyRow[]; readonly beyond: readonly number[] | undefined } {
+  const { above, below } = pageBounds(filter, page)
+  const isOfAll = filter.organizationId === ALL_ORGANIZATIONS
+  const keyed = found.map((row) => ({ row, key: isOfAll ? [row.id] : [row.created_at, row.seq] }))
+  const within = keyed
+    .filter(
+      ({ key }) =>
+        (above === undefined || compare(key, above) > 0) && (below === undefined || compare(key, below) < 0),
+    )
+    .sort((one, other) => compare(other.key, one.key))
+  const rows = within.map(({ row }) => row)
+  const most = MAX_SCANNED + page.offset
+  const beyond = rows[most]
+  return { rows: rows.slice(0, most), beyond: beyond && keyOf(filter, beyond) }
+}
+
+function compare(one: KeyValues, other: KeyValues): number {
+  const at = one.findIndex((value, index) => value !== other[index])
+  const [left = 0, right = 0] = [one[at], other[at]]
+  if (left === right) return 0
+  return left < right ? -1 : 1
 }
 
 /** Values for the columns of a sort key. */

@@ -7,6 +7,7 @@ import type {
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
+import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import { createRemove, noJob, OF_LISTENER, type RemovedRow } from './remove.ts'
 
@@ -54,7 +55,10 @@ interface OldRow extends RemovedRow {
   readonly over: 0 | 1
 }
 
-export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
+export function createExpire(
+  connection: Connection,
+  addresses: Pick<Addresses, 'writeOne'>,
+): (request: ExpireRequest) => Promise<ExpireAnswer> {
   const look = connection.statement<OldRow>(LOOK)
   const selectOtherEvents = connection.statement<{ id: number }>(SELECT_OTHER_EVENTS)
   const remove = createRemove(connection)
@@ -97,7 +101,7 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
     const unmatched = deleteUnmatched().all(most, now - unmatchedOlderThanMs)
     const receipts =
       receiptsOlderThanMs === null ? 0 : deleteReceipts().changes(now - receiptsOlderThanMs, most)
-    const more = [idempotency, unmatched.length, receipts].includes(most)
+    const more = addresses.writeOne() || [idempotency, unmatched.length, receipts].includes(most)
     return {
       removed: { idempotency, receipts },
       unmatched: unmatched.map(toExpiredReceipt),

@@ -8,6 +8,7 @@ import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
+import { createAddresses } from './addresses.ts'
 import { createChanges } from './changes.ts'
 import { createClaim } from './claim.ts'
 import { type Connection, createConnection } from './connection.ts'
@@ -123,7 +124,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
   const leases = createLeases(connection)
   const countJobs = createCountJobs(connection)
-  const expire = createExpire(connection)
+  const addresses = createAddresses(connection)
+  const expire = createExpire(connection, addresses)
   let started = false
   const serialize = createSerializer()
 
@@ -219,7 +221,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     async expire(request) {
       return expire(request)
     },
-    notifications: createNotifications(connection, { addFacts, deliveries, changes }),
+    notifications: createNotifications(connection, { addFacts, deliveries, changes, addresses }),
     logs: createLogs(connection),
     records,
     deletions: createDeletions(connection, records),

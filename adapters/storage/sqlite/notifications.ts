@@ -10,8 +10,20 @@ import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import { type EventRow, toNotification, toStates, toTimeline, type WholeRow } from '../rows/notification.ts'
-import { hasJob, keyOf, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
+import {
+  examined,
+  findsByAddress,
+  hasJob,
+  type KeyRow,
+  keyOf,
+  MAX_SCANNED,
+  pageBounds,
+  skipsRows,
+  type Walk,
+  walkFor,
+} from '../scan.ts'
 import { toPage } from '../to-page.ts'
+import type { Addresses } from './addresses.ts'
 import { type Changes, SELECT_STATE } from './changes.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -28,6 +40,7 @@ import { createRetry } from './retry.ts'
 import {
   addressConditions,
   type Condition,
+  indexOf,
   labelConditions,
   type WalkedIndex,
   walkedIndex,
@@ -45,6 +58,10 @@ const SELECT_EVENTS = `
 const FROM_JOBS = `
   FROM carillon_jobs AS j CROSS JOIN carillon_notifications AS n ON n.seq = j.id / 2 ${WITH_NEWEST_EVENT}`
 
+/** Reads named rows. */
+const FROM_FOUND = `
+  FROM json_each(?) AS g CROSS JOIN carillon_notifications AS n ON n.seq = g.value ${WITH_NEWEST_EVENT}`
+
 const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LIMIT ?)'
 
 /** Status, also for a notification without facts. */
@@ -55,9 +72,14 @@ const SELECT_STATES = `
 
 export function createNotifications(
   connection: Connection,
-  parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries; readonly changes: Changes },
+  parts: {
+    readonly addFacts: AddFacts
+    readonly deliveries: Deliveries
+    readonly changes: Changes
+    readonly addresses: Addresses
+  },
 ): NotificationRepository {
-  const { changes } = parts
+  const { changes, addresses } = parts
   const select = connection.statement<WholeRow>(SELECT)
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
   const selectStates = connection.statement<
@@ -69,6 +91,8 @@ export function createNotifications(
   const retry = createRetry(connection, parts)
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
+    const found = findsByAddress(filter) ? addresses.find(filter) : null
+    if (found !== null) return examined(filter, page, found)
     if (!skipsRows(filter)) return {}
     if (
       walkFor(filter) === 'time' &&
@@ -111,6 +135,7 @@ export function createNotifications(
       return toStates(ids, await connection.read(() => selectStates().all(JSON.stringify(ids))))
     },
     async list(filter, page) {
+      if (findsByAddress(filter)) await addresses.write()
       return connection.read(() => list(filter, page))
     },
     async failures(span, page) {
@@ -138,6 +163,8 @@ export function createNotifications(
 interface Look {
   /** True: start with the jobs. If they are few, nothing else needs to be read. */
   readonly jobs?: boolean
+  /** Start with these. */
+  readonly rows?: readonly KeyRow[]
   /** Sort key of the first unread notification. */
   readonly beyond?: readonly number[] | undefined
 }
@@ -170,13 +197,11 @@ function beyondStatement(filter: NotificationFilter, page: PageRequest): Select 
   return selectOf(head, walk, 1, MAX_SCANNED + page.offset)
 }
 
-function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, beyond }: Look): Select {
-  const walk = walkOf(filter, page, beyond)
-  const conditions: Condition[] = [
-    ...walk.conditions,
+/** What a list must match, without what its walk covers. */
+function matching(filter: NotificationFilter, walk: Walk): Condition[] {
+  return [
     ['n.channel = ?', filter.channel],
-    // A walk of failed ones covers it.
-    [`${STATUS} = ?`, walkFor(filter) === 'failed' ? undefined : filter.status],
+    [`${STATUS} = ?`, walk === 'failed' ? undefined : filter.status],
     ...addressConditions(filter),
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
@@ -184,19 +209,40 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     // the events of all organizations.
     [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
-    ...labelConditions(filter, walkFor(filter)),
+    ...labelConditions(filter, walk),
   ]
-  const { key } = walk
+}
+
+function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, rows, beyond }: Look): Select {
   const [limit, offset] = [page.limit + 1, page.offset]
+  if (rows !== undefined) {
+    const { key } = indexOf(filter, 'time')
+    const inner = selectOf(
+      `n.seq ${FROM_FOUND}`,
+      { conditions: matching(filter, 'time'), key },
+      limit,
+      offset,
+    )
+    return sortedFirst(inner, key, [JSON.stringify(rows.map(({ seq }) => seq))])
+  }
+  const walk = walkOf(filter, page, beyond)
+  const conditions = [...walk.conditions, ...matching(filter, walkFor(filter))]
+  const { key } = walk
   if (jobs !== true)
     return selectOf(`${COLUMNS} FROM ${walk.from} ${WITH_NEWEST_EVENT}`, { conditions, key }, limit, offset)
   const { organizationId } = filter
   conditions.push(['j.id % 2 = 0'])
   if (organizationId !== ALL_ORGANIZATIONS) conditions.push(['j.organization = ?', organizationId])
-  const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, { conditions, key }, limit, offset)
-  // Sorts without the contents, which may be large, and then reads only those of the page.
+  return sortedFirst(selectOf(`n.seq ${FROM_JOBS}`, { conditions, key }, limit, offset), key)
+}
+
+/** Sorts without the contents, which may be large, and then reads only those of the page. */
+function sortedFirst({ sql, values }: Select, key: WalkedIndex['key'], first: SqliteValue[] = []): Select {
   const sorted = newestFirst(key)
-  return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${sorted}`, values }
+  return {
+    sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${sorted}`,
+    values: [...first, ...values],
+  }
 }
 
 const newestFirst = (key: WalkedIndex['key']): string =>

@@ -1,4 +1,5 @@
 import { LISTENER_IDS } from '../../../src/core/delivery/listeners.ts'
+import { DELETE_ADDRESSES, DELETE_OPEN_RUN } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
@@ -37,6 +38,7 @@ const DELETE_METADATA = `
   WHERE organization = ? AND name = ? AND value = ? AND created_at = ? AND notification = ?`
 
 const OF_NOTIFICATIONS = [
+  DELETE_ADDRESSES,
   'DELETE FROM carillon_jobs WHERE id IN (SELECT 2 * value FROM json_each(?))',
   `DELETE FROM carillon_handovers WHERE (provider, message_id, notification) IN
     (SELECT coalesce(json_extract(fact, '$.provider'), ''), json_extract(fact, '$.providerMessageId'), notification
@@ -72,6 +74,7 @@ export function createRemove(connection: Connection): Remove {
   const ofDeliveries = OF_DELIVERIES.map((sql) => connection.statement(sql))
   const selectMetadata = connection.statement<LabelledRow>(SELECT_METADATA)
   const deleteMetadata = connection.statement(DELETE_METADATA)
+  const deleteOpenRun = connection.statement(DELETE_OPEN_RUN)
   const ofNotifications = OF_NOTIFICATIONS.map((sql) => connection.statement(sql))
 
   function deliveries(ids: readonly number[]): void {
@@ -98,6 +101,7 @@ export function createRemove(connection: Connection): Remove {
         ofNotifications,
         rows.map(({ seq }) => seq),
       )
+      deleteOpenRun().run()
       return found.length
     },
   }

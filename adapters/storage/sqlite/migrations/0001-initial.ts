@@ -51,6 +51,16 @@ CREATE TABLE carillon_metadata (
   PRIMARY KEY (organization, name, value, created_at, notification)
 ) STRICT, WITHOUT ROWID;
 
+-- Sorted runs of notifications by their addresses, written behind the accepts: see addresses.ts.
+CREATE TABLE carillon_addresses (
+  run INTEGER NOT NULL,
+  address TEXT NOT NULL, -- with small letters
+  organization TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  notification INTEGER NOT NULL,
+  PRIMARY KEY (run, address, organization, created_at, notification)
+) STRICT, WITHOUT ROWID;
+
 -- Only of notifications that name uploads, which stay as long.
 CREATE TABLE carillon_named_uploads (
   notification INTEGER NOT NULL,
