@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { apiKeyKind } from '../../core/access/key-kind.ts'
-import { auditedChange, keeping } from '../../core/audit/audited-change.ts'
+import { auditedChange } from '../../core/audit/audited-change.ts'
+import { digest } from '../../core/channels/address-hash.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { Tracking } from '../../core/links/tracking.ts'
-import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { KeepingInsert, StoredRecord } from '../../core/ports/storage/records.ts'
 import { createResource } from '../../core/records/resource.ts'
 import {
   type Branding,
@@ -57,6 +58,13 @@ export function createOrganizations({
     view,
     absent: unknownOrganization,
   })
+
+  /** One for each organization: a deletion that was interrupted is begun again. */
+  function deletionEntry({ id, createdAt, value }: StoredRecord<OrganizationValue>): KeepingInsert {
+    const action = 'organization.deleted'
+    const entry = audit.entry({ organizationId: id, action, target: id, name: value.name })
+    return { ...entry, id: `aud_${digest([action, id, createdAt].join('\n'))}`, ifTaken: 'keep' }
+  }
 
   async function remove(id: string): Promise<OrganizationDeletion> {
     const { notifications, left } = await purge(deletions, id, clock)
@@ -141,19 +149,10 @@ export function createOrganizations({
     async delete(id, options) {
       const { force = false } = parseOptions(deleteOptions, options)
       if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
-      const waiting = await byId(id, (known) =>
-        deletions.begin(known, {
-          force,
-          kinds: [apiKeyKind],
-          also: keeping([
-            audit.entry({
-              organizationId: known,
-              action: 'organization.deleted',
-              target: known,
-            }),
-          ]),
-        }),
-      )
+      const organization = await byId(id, (known) => store.find({ id: known }))
+      if (organization === null) throw unknownOrganization(id)
+      const also = [deletionEntry(organization)]
+      const waiting = await deletions.begin(id, { force, kinds: [apiKeyKind], also })
       if (waiting === null) throw unknownOrganization(id)
       forget(id)
       if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)

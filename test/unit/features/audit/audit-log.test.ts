@@ -221,6 +221,19 @@ describe('the list', () => {
     await expect(notifier.organization('org_x').auditLog.list()).rejects.toThrow('No organization')
   })
 
+  it('has one entry for a deletion, however often it is begun', async () => {
+    const { notifier, storage } = await start()
+    await notifier.organizations.create({ id: 'org_a', name: 'A' })
+    const { purge } = storage.deletions
+    Object.assign(storage.deletions, { purge: () => Promise.reject(new Error('The process ends.')) })
+    for (const force of [false, true])
+      await expect(notifier.organizations.delete('org_a', { force })).rejects.toThrow()
+    Object.assign(storage.deletions, { purge })
+    await notifier.organizations.delete('org_a')
+    const query = { action: 'organization.deleted' } as const
+    expect((await notifier.allOrganizations.auditLog.list(query)).items).toHaveLength(1)
+  })
+
   it('keeps the entries of a deleted organization for operators, and shows them to no later one', async () => {
     const { notifier, clock } = await start()
     const { create, delete: remove } = notifier.organizations
@@ -236,7 +249,7 @@ describe('the list', () => {
     const all = await notifier.allOrganizations.auditLog.list({ target: 'org_a' })
     expect(names(all.items)).toEqual([
       ['organization.created', 'Second'],
-      ['organization.deleted', null],
+      ['organization.deleted', 'First'],
       ['organization.created', 'First'],
     ])
   })
