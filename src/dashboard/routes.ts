@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 import { parseInput } from '../core/input/parse.ts'
 import type { RouteLimit } from '../core/limits/model.ts'
 import { PUBLIC, REQUESTS } from '../core/limits/route-limits.ts'
+import { formFields } from '../core/rest/form-fields.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts'
 import type { Authenticate } from '../http/caller.ts'
@@ -18,6 +20,7 @@ const API = '/api'
 /** An office may share an address. Too few for guessing. */
 const SIGN_INS: RouteLimit = { name: 'sign-in', perMinute: 60 }
 const MAX_PREVIEW_BYTES = 4 * 1024 * 1024
+const MOST_PREVIEW_FIELDS = 8
 const anything: z.ZodType = z.unknown()
 
 const credentials = z.union([
@@ -76,7 +79,11 @@ export function dashboardRoutes(
   }
 
   async function preview({ bytes }: RequestContext): Promise<HandlerResult> {
-    const fields = new URLSearchParams(Buffer.from(bytes).toString())
+    const fields = formFields(bytes, MOST_PREVIEW_FIELDS)
+    if (fields === null) {
+      const message = `The form has more than ${MOST_PREVIEW_FIELDS} fields. It needs "html", and "scheme" for dark colours.`
+      throw new NotifierError('invalid_parameter', { message })
+    }
     return previewPage(fields.get('html') ?? '', fields.get('scheme') === 'dark' ? 'dark' : 'light')
   }
 

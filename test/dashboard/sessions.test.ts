@@ -306,14 +306,18 @@ describe('a session of the dashboard', () => {
     const html =
       '<h1>Hi</h1><a href="https://example.com/unsubscribe" title="x>y">Leave</a><script>alert(1)</script>' +
       '<svg><a xlink:href="/evil"/><a/href="/evil"></a></svg><template shadowrootmode="open"><a\nhref = "/evil"></a></template>'
-    const show = (cookie: string) =>
+    const form = new URLSearchParams({ html, scheme: 'dark' }).toString()
+    const show = (cookie: string, body = form) =>
       fetch(`${host.url}preview`, {
         method: 'POST',
         headers: { ...SAME_ORIGIN, cookie, 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({ html, scheme: 'dark' }).toString(),
+        body,
       })
     expect((await show('')).status).toBe(401)
-    const response = await show(await enter(host, { apiKey: await host.key('Read Only') }))
+    const cookie = await enter(host, { apiKey: await host.key('Read Only') })
+    // A form of separators only would hold the process for minutes.
+    expect((await show(cookie, `${form}${'&a'.repeat(8)}`)).status).toBe(400)
+    const response = await show(cookie)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-security-policy')).toBe(
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",

@@ -1,6 +1,7 @@
 import { LINK_ROUTE, langIn, lookOf, PRIVATE, tokenIn, unknownPage } from '../../core/links/link-routes.ts'
 import type { PageLook } from '../../core/links/page.ts'
 import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
+import { formFields } from '../../core/rest/form-fields.ts'
 import type { FormBody, HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
 import type { Pages } from './link-pages.ts'
@@ -43,6 +44,9 @@ const PREFERENCES: FormBody = {
 
 /** Two hundred categories on a dozen channels, twice. */
 const MAX_PREFERENCES = 256 * 1024
+
+/** One for each of these cells, and those of the quiet hours. */
+const MOST_FIELDS = 4_096
 
 /** The query of a link to the preference page, in the language of this one. */
 function queryFor(token: string, context: RequestContext): string {
@@ -97,9 +101,8 @@ function savedIn({ query: { saved } }: RequestContext): Saved {
 /** Answers with a redirect, so that reloading the page posts nothing again. */
 async function savePreferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const token = tokenIn(context)
-  const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
-  const fault = faultOf(form, context)
-  if (fault !== null) return unread(fault, context, notifier)
+  const form = formIn(context)
+  if (typeof form === 'number') return unread(form, context, notifier)
   const quietHours = chosenHours(form)
   if (!(await notifier.pages.savePreferences(token, postOf(form, quietHours))))
     return unknownPage(await lookFor(context, notifier))
@@ -110,12 +113,13 @@ async function savePreferences(context: RequestContext, notifier: Served): Promi
   }
 }
 
-/** A parser of the host may have read a form in parts. */
-function faultOf(form: URLSearchParams, { request }: RequestContext): 415 | 422 | null {
+/** The posted form, or the status that refuses it. A parser of the host may have read a form in parts. */
+function formIn({ request, bytes }: RequestContext): URLSearchParams | 415 | 422 {
   const [type = ''] = (request.header('content-type') ?? URL_ENCODED).toLowerCase().split(';')
   const isRead = request.parsedBody !== undefined && type.trim() === 'multipart/form-data'
   if (type.trim() !== URL_ENCODED && !isRead) return 415
-  return form.has('was') || form.has('none') ? null : 422
+  const form = formFields(bytes, MOST_FIELDS)
+  return form !== null && (form.has('was') || form.has('none')) ? form : 422
 }
 
 async function unread(status: 415 | 422, context: RequestContext, notifier: Served): Promise<HandlerResult> {
@@ -128,7 +132,7 @@ function postOf(form: URLSearchParams, quietHours: ChosenHours): PreferencePost 
   if (form.has('none')) return 'none'
   return {
     on: new Set(form.getAll('on')),
-    was: new Set((form.get('was') ?? '').split(' ')),
+    was: new Set((form.get('was') ?? '').split(' ', MOST_FIELDS)),
     quietHours: quietHours === 'same' || quietHours === 'wrong' ? undefined : quietHours,
   }
 }

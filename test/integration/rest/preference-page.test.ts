@@ -76,6 +76,7 @@ describe('the preference page', () => {
     ],
     ['other fields', FORM['content-type'], 'a=b', 422],
     ['nothing', FORM['content-type'], '', 422],
+    ['thousands of fields', FORM['content-type'], `none=1${'&a'.repeat(4_096)}`, 422],
   ])('says that nothing is saved if it could not read the form: %s', async (_what, type, body, status) => {
     await start()
     const answer = await host.call({ method: 'POST', path: path(), body, headers: { 'content-type': type } })

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ParsedReceipts, ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
+import { formFields } from '../../../../src/core/rest/form-fields.ts'
 import { jsonOf } from './provider-answer.ts'
 
 type Refused = Extract<ParsedReceipts, { kind: 'refused' }>
@@ -35,13 +36,9 @@ export function jsonBody({ body }: ReceiptRequest): unknown {
 /** Providers send a few dozen. */
 const MAX_FIELDS = 1_000
 
-/**
- * The body as a form. Null: more fields than any provider sends. The sender is unproven at this point, and the cost of
- * parsing and sorting grows with the square of the number of fields.
- */
+/** The body as a form. Null: more fields than any provider sends. The sender is unproven at this point. */
 export function formBody({ body }: ReceiptRequest): URLSearchParams | null {
-  const text = new TextDecoder().decode(body)
-  return text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS ? null : new URLSearchParams(text)
+  return formFields(body, MAX_FIELDS)
 }
 
 /**
