@@ -168,13 +168,11 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     for (const owner of ownersOf(target)) {
       const own = cells.filter((cell) => owner.by === 'recipient' || cell.channel === channel)
       if (own.length === 0 && quietHours === undefined) continue
+      const changes = { channels: {}, categories: byCategory(own), quietHours }
       await consent.book.update(
         owner,
         'any',
-        (before, now) => {
-          const after = own.reduce((all, cell) => withCell(all, cell, now), withCurrentIds(before, current))
-          return changePreferences(after, { channels: {}, categories: NO_CELLS_CHANGED, quietHours }, now)
-        },
+        (before, now) => changePreferences(withCurrentIds(before, current), changes, now),
         // A STOP can only be lifted by the person's own START.
         () => (owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : []),
       )
@@ -182,17 +180,21 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
   }
 }
 
-const NO_CELLS_CHANGED: PreferenceChanges['categories'] = new Map()
-
 interface Cell {
   readonly category: string
   readonly channel: string
   readonly on: boolean
 }
 
-function withCell(before: Preferences, { category, channel, on }: Cell, now: number): Preferences {
-  const categories = new Map([[category, { clear: false, cells: { [channel]: on } }]])
-  return changePreferences(before, { channels: {}, categories }, now)
+/** One change for all of them, because a change reads all cells of the person. */
+function byCategory(cells: readonly Cell[]): PreferenceChanges['categories'] {
+  const changes = new Map<string, { readonly clear: false; readonly cells: Record<string, boolean> }>()
+  for (const { category, channel, on } of cells) {
+    const change = changes.get(category) ?? { clear: false, cells: {} }
+    change.cells[channel] = on
+    changes.set(category, change)
+  }
+  return changes
 }
 
 function currentIdOf(categories: readonly Category[]): (id: string) => string {
