@@ -175,7 +175,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...useCases,
     ...shared,
     ...createHttpParts(core, guard),
-    actingAs: core.audit.actingAs,
+    onBehalfOf: core.audit.onBehalfOf,
   }
   const tenant = binding<Tenant<unknown>>({ ...tenants, ...added }, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {

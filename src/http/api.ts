@@ -248,7 +248,7 @@ export function createApi<Served extends HttpNotifier>(
     const isRecorded =
       caller !== null && route.audited !== undefined && (route.method !== 'GET' || needed.length > 0)
     const answer = isRecorded
-      ? (bounds: BodyLimits) => notifier.actingAs(authorOf(caller, client, request), () => work(bounds))
+      ? (bounds: BodyLimits) => notifier.onBehalfOf(authorOf(caller, client, request), () => work(bounds))
       : work
     return route.bodySize === 'batch'
       ? openBodies.answerBatch(request, organizationId, limits, answer)

@@ -76,6 +76,32 @@ test('the process ends by itself after the stop, and prints no warning', async (
   await rm(folder, { recursive: true, force: true })
 })
 
+test('the audit log names keys and actors, also while requests overlap', async () => {
+  await whileRunning(createNotifier({ channels: { email: quiet } }), async (notifier) => {
+    const key = await notifier.apiKeys.create({ name: 'k', permission: 'Full Access' })
+    const answer = notifierFetch(notifier, { https })
+    const connection = { remoteAddress: '127.0.0.1', encrypted: false }
+    const headers = { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' }
+    /** @param {string} id */
+    const create = (id) => {
+      const body = JSON.stringify({ id, name: id })
+      return answer(
+        new Request('http://127.0.0.1/v1/categories', { method: 'POST', headers, body }),
+        connection,
+      )
+    }
+    await Promise.all(['a', 'b'].map(create))
+    await notifier.categories.create({ id: 'c', name: 'c' })
+    await create('d')
+    await notifier.actingAs('ada', () => notifier.categories.create({ id: 'e', name: 'e' }))
+    await create('f')
+    const { items } = await notifier.auditLog.list({ action: 'category.created' })
+    const actors = items.map(({ target, actor }) => `${target.id} ${actor.id}`).sort()
+    const ofKey = ['a', 'b', 'd', 'f'].map((id) => `${id} ${key.id}`)
+    assert.deepEqual(actors, [...ofKey, 'c code', 'e ada'].sort())
+  })
+})
+
 test('the address guard refuses private addresses, and names that resolve to them', async (t) => {
   const channels = { webhook: webhook() }
   await whileRunning(createNotifier({ channels }), async (notifier) => {

@@ -72,8 +72,10 @@ export interface Audited {
 export interface Audit {
   /** The insert of an entry. Its author is that of the present call. */
   entry(audited: Audited): RecordInsert<AuditValue>
-  /** Calls a function, and makes the author that of all its calls. */
+  /** Calls a function, and makes the author that of all its calls, whenever they come. */
   actingAs<Result>(author: Author, work: () => Result): Result
+  /** The same for a request: for what comes before its answer. */
+  onBehalfOf<Result>(author: Author, work: () => Promise<Result>): Promise<Result>
 }
 
 const CODE: Author = { actor: { type: 'code', id: 'code', name: null }, from: null }
@@ -86,6 +88,15 @@ export function createAudit(ids: Pick<IdGenerator, 'random'>, stores: RecordStor
   stores.always(auditKind)
   // A request runs in one asynchronous context. Otherwise every method of every feature would take its author.
   const present = new AsyncLocalStorage<Author>()
+  /** Requests under way, and whether the application names actors. */
+  let requests = 0
+  let isNaming = false
+
+  function ended(): void {
+    requests -= 1
+    // Before Node.js 24 every await is slower while it is enabled, also those of sends.
+    if (requests === 0 && !isNaming) present.disable()
+  }
 
   function entry({
     organizationId,
@@ -109,6 +120,13 @@ export function createAudit(ids: Pick<IdGenerator, 'random'>, stores: RecordStor
 
   return {
     entry,
-    actingAs: (author, work) => present.run(author, work),
+    actingAs(author, work) {
+      isNaming = true
+      return present.run(author, work)
+    },
+    onBehalfOf(author, work) {
+      requests += 1
+      return present.run(author, work).finally(ended)
+    },
   }
 }

@@ -24,7 +24,7 @@ export interface HttpNotifier extends NotifierInternals {
   readonly reporting: Reporting
   readonly processor: Processor
   /** Makes a caller the author of what a function changes. */
-  readonly actingAs: Audit['actingAs']
+  readonly onBehalfOf: Audit['onBehalfOf']
   /** Named inputs with the fields of the notifier's channels, instead of those in the table of routes. */
   readonly inputs: Readonly<Record<string, z.ZodType>>
   /** Names of the known channels. */

@@ -94,6 +94,26 @@ describe('GET /v1/audit-log', () => {
     })
   })
 
+  it('tells requests that overlap apart, and knows the actors of code afterwards', async () => {
+    const keys = await Promise.all([1, 2, 3].map(() => host.key()))
+    const ids = ['a', 'b', 'c']
+    const create = (id: string, index: number) => {
+      const body = { id, name: id }
+      return host.call({ method: 'POST', path: '/v1/categories', headers: keys[index] ?? {}, body })
+    }
+    await host.notifier.actingAs('ada', async () => {
+      await Promise.all(ids.map(create))
+      await host.notifier.categories.create({ id: 'd', name: 'd' })
+    })
+    await Promise.all(ids.map((id) => host.notifier.categories.update(id, { name: 'New' })))
+    const { items } = await host.notifier.auditLog.list({ action: 'category.created' })
+    const actors = new Map(items.map(({ target, actor }) => [target.id, actor.id]))
+    expect(actors.get('d')).toBe('ada')
+    expect(new Set(actors.values()).size).toBe(4)
+    const updates = await host.notifier.auditLog.list({ action: 'category.updated' })
+    expect(updates.items.map(({ actor }) => actor.id)).toEqual(['code', 'code', 'code'])
+  })
+
   it('does not take the actor of a host application for a request with a key', async () => {
     const headers = await host.key()
     const body = { id: 'news', name: 'News' }
