@@ -125,10 +125,10 @@ export function delayChecks(check: Check): void {
 
   check('what was delayed before an attempt is judged again, each time', async ({ storage }) => {
     await accept(storage, [note()])
-    for (const of of [ALL, { by: 'recipient', recipient: 'ada' }, { by: 'address', address: 'email ada' }]) {
+    for (const messages of [ALL, { by: 'recipient', recipient: 'ada' }, { by: 'address', address: 'email ada' }]) {
       const id = await delayBeforeAttempt(storage)
       assert.deepEqual(await claimedIds(storage), [])
-      assert.deepEqual(await judgeAgain(storage, of as DelayedOf), [1])
+      assert.deepEqual(await judgeAgain(storage, messages as DelayedOf), [1])
       const { status, sendAt } = (await storage.notifications.get(id)) ?? {}
       assert.deepEqual([status, sendAt], ['queued', null])
     }

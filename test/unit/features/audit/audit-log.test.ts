@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../../src/create-notifier.ts'
-import type { AuditLogQuery } from '../../../../src/features/audit/model.ts'
+import type { AuditEntry, AuditLogQuery } from '../../../../src/features/audit/model.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
@@ -85,6 +85,35 @@ describe('an entry', () => {
     await expect(notifier.suppressions.remove({ channel: 'email', to: 'bob@example.com' })).rejects.toThrow()
     await expect(notifier.apiKeys.delete('key_unknown')).rejects.toThrow()
     expect(await actions()).toEqual(before)
+  })
+
+  it('is made by one of two that remove the same, and goes with what finds no room', async () => {
+    const { notifier } = await start()
+    const { apiKeys, categories } = notifier
+    const counts = async (action: AuditEntry['action']) => {
+      const { items } = await notifier.auditLog.list({ action, limit: 100 })
+      return items.length
+    }
+    await categories.create({ id: 'news', name: 'News' })
+    await Promise.allSettled([1, 2, 3].map(() => categories.delete('news')))
+    expect(await counts('category.deleted')).toBe(1)
+
+    const key = { name: 'k', permission: 'Write' } as const
+    await Promise.all(Array.from({ length: 998 }, () => apiKeys.create(key)))
+    const made = (await apiKeys.list({ limit: 1 })).items[0]?.id
+    const late = await Promise.allSettled(
+      Array.from({ length: 5 }, () => notifier.actingAs('late', () => apiKeys.create(key))),
+    )
+    expect(late.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    const { items } = await apiKeys.list()
+    const stored = items
+      .slice(
+        0,
+        items.findIndex(({ id }) => id === made),
+      )
+      .map(({ id }) => id)
+    const entries = await notifier.auditLog.list({ actor: 'late' })
+    expect(entries.items.map(({ target }) => target.id)).toEqual(stored)
   })
 
   it('is stored in the commit of its change, or neither is', async () => {
