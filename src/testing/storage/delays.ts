@@ -125,7 +125,11 @@ export function delayChecks(check: Check): void {
 
   check('what was delayed before an attempt is judged again, each time', async ({ storage }) => {
     await accept(storage, [note()])
-    for (const messages of [ALL, { by: 'recipient', recipient: 'ada' }, { by: 'address', address: 'email ada' }]) {
+    for (const messages of [
+      ALL,
+      { by: 'recipient', recipient: 'ada' },
+      { by: 'address', address: 'email ada' },
+    ]) {
       const id = await delayBeforeAttempt(storage)
       assert.deepEqual(await claimedIds(storage), [])
       assert.deepEqual(await judgeAgain(storage, messages as DelayedOf), [1])
