@@ -1,5 +1,6 @@
 import { FailuresPage } from '../pages/failures/failures-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
+import { LimitsPage } from '../pages/limits/limits-page.tsx'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OperationsPage } from '../pages/operations/operations-page.tsx'
@@ -21,7 +22,6 @@ const QuietHoursPage = lazyPage(
   async () => (await import('../pages/quiet-hours/quiet-hours-page.tsx')).QuietHoursPage,
 )
 
-const LimitsPage = lazyPage(async () => (await import('../pages/limits/limits-page.tsx')).LimitsPage)
 const OrganizationsPage = lazyPage(
   async () => (await import('../pages/organizations/organizations-page.tsx')).OrganizationsPage,
 )

@@ -17,8 +17,8 @@ export interface AuditLog {
 
 export interface Acting {
   /**
-   * Calls a function, and names a person of the application as the author of every change in it, also in what it awaits. The
-   * audit log shows the name; without one it shows `code`.
+   * Calls a function, and names a person of the application as the author of all changes that it begins. Without one the audit
+   * log shows `code`.
    *
    * @param actor at most 200 characters
    * @returns the result of the function

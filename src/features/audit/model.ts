@@ -12,16 +12,16 @@ export interface AuditEntry {
   readonly at: string
   readonly actor: AuditActor
   readonly action: AuditAction
-  /** What was changed. People are named by a hash, never by an address or id. */
+  /** People are named by a hash. */
   readonly target: {
     readonly kind: AuditTargetKind
     readonly id: string
     /** Its name at that time. Null: it has none. */
     readonly name: string | null
   }
-  /** Null: a call from code; also, for organizations, what operators did. */
+  /** Null: a call from code, or hidden: of operators. */
   readonly origin: AuditOrigin | null
-  /** The changed fields. Values only of harmless ones, such as names and levels: never of texts, addresses and secrets. */
+  /** The changed fields; values only of harmless ones, such as names and levels. */
   readonly changed: readonly AuditedField[]
 }
 

@@ -39,7 +39,7 @@ const auditEntry: z.ZodType<OpenEntry> = named(
       .describe('Where the request came from. Null: a call from code, or hidden.'),
     changed: z
       .array(z.object({ field: z.string(), before: scalar.optional(), after: scalar.optional() }))
-      .describe('Values only of harmless fields: never of texts, addresses and secrets.'),
+      .describe('Values only of harmless fields.'),
   }),
 )
 
