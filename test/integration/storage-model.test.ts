@@ -193,7 +193,8 @@ async function take(
       const { jobId, token } = job
       const outage = one.how === 'outage' ? true : undefined
       const again = one.how === 'retry' || one.how === 'outage'
-      const delayedFor = one.how === 'retry' && one.pick % 2 === 0 ? delayedForOf(one.pick / 2) : undefined
+      const delayed = job.kind === 'notification' && one.how === 'retry' && one.pick % 2 === 0
+      const delayedFor = delayed ? delayedForOf(one.pick / 2) : undefined
       const next = again
         ? ({ kind: 'retry', delayMs: 500, outage, delayedFor } as const)
         : ({ kind: 'end' } as const)
