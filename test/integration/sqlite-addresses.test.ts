@@ -5,7 +5,7 @@ import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { NotificationFilter } from '../../src/core/ports/storage/notifications.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { ALL_ORGANIZATIONS } from '../../src/core/tenancy/all-organizations.ts'
-import { accept, note, page, readAll } from '../../src/testing/storage/fixtures.ts'
+import { accept, claim, note, page, readAll } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 const RUN = 8_192
@@ -129,6 +129,24 @@ it('forgets what is removed, and finds what gets the number of something removed
   expect(handle.prepare('SELECT max(seq) AS seq FROM carillon_notifications').get()?.seq).toBe(16_001)
   const found = await storage.notifications.list({ ...own, to: 'eve@example.com' }, page())
   expect(found.items.map((item) => item.id)).toEqual([id])
+})
+
+it('finds a message by the address that an attempt begins with, in a run too', async () => {
+  const [id] = await accept(storage, [note({ to: 'Old@example.com' })])
+  fill(2, RUN + 10)
+  const idsOf = async (to: string): Promise<string[]> =>
+    (await storage.notifications.list({ ...own, to }, page())).items.map((item) => item.id)
+  expect(await idsOf('old@example.com')).toEqual([id])
+  const [job] = await claim(storage)
+  const [begun] = await storage.startAttempts([
+    { jobId: job?.jobId ?? '', token: job?.token ?? 0, provider: 'smtp', to: 'New@example.com' },
+  ])
+  expect(begun).toBe(true)
+  expect([await idsOf('old@example.com'), await idsOf('new@example.com')]).toEqual([[], [id]])
+  const addresses = handle
+    .prepare("SELECT address FROM carillon_addresses WHERE address LIKE '%@example.com' AND notification = 1")
+    .all()
+  expect(addresses.map(({ address }) => address)).toEqual(['new@example.com'])
 })
 
 it('writes runs while expired data is removed, one a step', async () => {

@@ -20,10 +20,14 @@ const SELECT_ENDS = `
 
 const SELECT_FIRST = 'SELECT min(seq) AS seq FROM carillon_notifications WHERE seq >= ?'
 
-const INSERT_RUN = `
+const INSERT = `
   INSERT INTO carillon_addresses (run, address, organization, created_at, notification)
-  SELECT seq / ${RUN}, lower(recipient), organization, created_at, seq FROM carillon_notifications
-  WHERE seq >= ? AND seq < ? ORDER BY 2, 3, 4, 5`
+  SELECT seq / ${RUN}, lower(recipient), organization, created_at, seq FROM carillon_notifications`
+
+const INSERT_RUN = `${INSERT} WHERE seq >= ? AND seq < ? ORDER BY 2, 3, 4, 5`
+const INSERT_ONE = `${INSERT} WHERE seq = ?`
+
+const SET_RECIPIENT = 'UPDATE carillon_notifications SET recipient = ? WHERE seq = ?'
 
 /** One look-up for each run. The planner keeps the order of a cross join. */
 const selectFrom = (condition: string): string => `
@@ -72,6 +76,8 @@ export interface Addresses {
   write(): Promise<void>
   /** Inside a transaction: writes the next run. False: none is missing. */
   writeOne(): boolean
+  /** Inside a transaction: gives a notification another address. */
+  change(seq: number, to: string): void
   /** The notifications with an address, in any order. Null: too many, or too many are in no run. */
   find(filter: NotificationFilter): readonly KeyRow[] | null
 }
@@ -81,6 +87,9 @@ export function createAddresses(connection: Connection): Addresses {
   const selectEnds = connection.statement<Ends>(SELECT_ENDS)
   const selectFirst = connection.statement<{ seq: number | null }>(SELECT_FIRST)
   const insertRun = connection.statement(INSERT_RUN)
+  const insertOne = connection.statement(INSERT_ONE)
+  const remove = connection.statement(DELETE_ADDRESSES)
+  const setRecipient = connection.statement(SET_RECIPIENT)
   const selectIds = connection.statement<KeyRow>(SELECT_IDS)
 
   /** The first notification behind the runs, and the number of the run to write next. */
@@ -132,6 +141,11 @@ export function createAddresses(connection: Connection): Addresses {
       return Promise.race([writing, nextTurn()])
     },
     writeOne,
+    change(seq, to) {
+      const isInRun = remove().changes(JSON.stringify([seq])) > 0
+      setRecipient().run(to, seq)
+      if (isInRun) insertOne().run(seq)
+    },
     find(filter) {
       const { first, missing, ...ends } = gap()
       if (missing !== null) return null

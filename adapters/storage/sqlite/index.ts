@@ -122,9 +122,9 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     unmatched: createUnmatchedReceipts(connection),
   })
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
-  const leases = createLeases(connection)
-  const countJobs = createCountJobs(connection)
   const addresses = createAddresses(connection)
+  const leases = createLeases(connection, addresses)
+  const countJobs = createCountJobs(connection)
   const expire = createExpire(connection, addresses)
   let started = false
   const serialize = createSerializer()

@@ -1,12 +1,11 @@
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
+import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 
 const START = `
   UPDATE carillon_jobs SET attempts = attempts + 1, provider = ?
   WHERE id = ? AND state = 2 AND token = ? AND lease_until > ?`
-
-const SET_RECIPIENT = 'UPDATE carillon_notifications SET recipient = ? WHERE seq = ?'
 
 const RENEW = 'UPDATE carillon_jobs SET lease_until = ? WHERE id = ? AND state = 2 AND token = ?'
 
@@ -18,9 +17,11 @@ const RELEASE = `
   WHERE id = ? AND state = 2 AND token = ? AND (provider IS NULL OR provider = '')`
 
 /** The operations on leases, one commit per set. */
-export function createLeases(connection: Connection): Pick<Storage, 'startAttempts' | 'renew' | 'release'> {
+export function createLeases(
+  connection: Connection,
+  addresses: Pick<Addresses, 'change'>,
+): Pick<Storage, 'startAttempts' | 'renew' | 'release'> {
   const start = connection.statement(START)
-  const setRecipient = connection.statement(SET_RECIPIENT)
   const renew = connection.statement(RENEW)
   const release = connection.statement(RELEASE)
   return {
@@ -30,7 +31,7 @@ export function createLeases(connection: Connection): Pick<Storage, 'startAttemp
         return refs.map(({ provider, jobId, token, to }) => {
           const job = Number(jobId)
           const begun = start().changes(provider, job, token, now) === 1
-          if (begun && to !== undefined && !isEventJob(job)) setRecipient().run(to, subjectOf(job))
+          if (begun && to !== undefined && !isEventJob(job)) addresses.change(subjectOf(job), to)
           return begun
         })
       })
