@@ -33,7 +33,7 @@ await withPostgres(async (database) => {
   await fill(database, 'carillon', ROWS)
   const notifier = createNotifier({
     storage: postgres({ connectionString: database.url }),
-    retention: { days: 7 },
+    retention: { logDays: 7 },
     channels: {
       email: {
         name: 'none',

@@ -370,7 +370,6 @@ function createRun(
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
     ...core,
-    days: core.retentionDays,
     expiring: core.features.expiring,
   })
 

@@ -141,6 +141,7 @@ export type {
 export type { List, ListQuery } from './core/records/list.ts'
 export type { Branding } from './core/tenancy/organization.ts'
 export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/tenancy/plans.ts'
+export type { OwnRetention, PlanRetention } from './core/tenancy/retention.ts'
 export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
 export type { DraftChange, PublishOptions } from './core/text/draft-input.ts'
 export type { TemplateChange, TemplateInput } from './core/text/input.ts'
@@ -200,7 +201,12 @@ export type { SharedTextRecord, SharedTextVersionRecord } from './features/layou
 export type { LintOptions } from './features/lint/input.ts'
 export type { LintFinding, LintSource, TemplateLint } from './features/lint/model.ts'
 export type { Organizations } from './features/organizations/api.ts'
-export type { BrandingInput, OrganizationChange, OrganizationInput } from './features/organizations/input.ts'
+export type {
+  BrandingInput,
+  OrganizationChange,
+  OrganizationInput,
+  RetentionInput,
+} from './features/organizations/input.ts'
 export type {
   DeleteOrganizationOptions,
   OrganizationDeletion,

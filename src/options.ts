@@ -31,6 +31,13 @@ import type { Storage } from './core/ports/storage/storage.ts'
 import type { Telemetry } from './core/ports/telemetry.ts'
 import { type Plans, perMinutePlans } from './core/tenancy/plans.ts'
 import {
+  daysOf,
+  OWN_RETENTION,
+  RETENTION_DAYS,
+  type RetainedData,
+  type RetentionDays,
+} from './core/tenancy/retention.ts'
+import {
   type AttachmentOptions,
   type ResolvedAttachments,
   resolveAttachments,
@@ -173,14 +180,14 @@ export interface SmsOptions {
   readonly numbers?: 'possible' | 'valid' | undefined
 }
 
-/** How long to keep ended notifications. An organization can have its own period. */
+/** How many days each kind of data is kept: at least 1. False: forever. */
 export interface RetentionOptions {
   /**
-   * Days from the last event of an ended notification until it is removed with its log and webhook deliveries. At least
-   * 1. False: never. Default 90.
+   * Ended notifications with their log and webhook deliveries, from the last event on; also the keys of receipts. Default
+   * 90. Plans and organizations can have their own days.
    */
-  readonly days?: number | false | undefined
-  /** Days that entries of the audit log are kept. At least 1. False: forever. Default 365. */
+  readonly logDays?: number | false | undefined
+  /** Entries of the audit log. Default 365. */
   readonly auditDays?: number | false | undefined
 }
 
@@ -235,10 +242,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   /** The limiter of this process. Replaces `limiter` while that is unavailable. */
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
-  /** Null: no limit. */
-  readonly retentionDays: number | null
-  /** Of the audit log. Null: no limit. */
-  readonly auditDays: number | null
+  readonly retention: RetentionDays
   /** Without a trailing slash. */
   readonly publicUrl: string | undefined
   readonly leaseMs: number
@@ -255,8 +259,6 @@ const ORGANIZATIONS_LEASE_MS = 120_000
 const DEFAULT_POLL_MS = 1_000
 const DEFAULT_QUEUE_POLL_MS = 5_000
 const DEFAULT_SMS_SEGMENTS = 10
-const DEFAULT_RETENTION_DAYS = 90
-const DEFAULT_AUDIT_DAYS = 365
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
 const PLAN_COUNTS = [
@@ -265,7 +267,7 @@ const PLAN_COUNTS = [
   'notificationsPerMonth',
   'storedBytes',
 ] as const
-const PLAN_FIELDS = ['requests', ...PLAN_COUNTS] as const
+const PLAN_FIELDS = ['requests', ...PLAN_COUNTS, 'retention'] as const
 
 /**
  * @param defaultStorage creates the storage if there is none in the options
@@ -374,7 +376,7 @@ export function resolveOptions<Tx>(
     localLimiter: memoryRateLimiter({ clock }),
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
-    ...resolveRetention(options.retention),
+    retention: resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
     queue: queue ?? null,
@@ -458,7 +460,8 @@ function resolvePlans(plans: Plans = perMinutePlans): Plans {
   for (const [name, plan] of Object.entries(plans)) {
     assertObject(`plans.${name}`, plan)
     assertKeys(`plans.${name}.`, plan, PLAN_FIELDS)
-    const { requests, ...counts } = plan
+    const { requests, retention = {}, ...counts } = plan
+    assertDays(`plans.${name}.retention`, retention, OWN_RETENTION)
     if (requests !== null) {
       assertKeys(`plans.${name}.requests.`, requests ?? {}, ['limit', 'windowMs'])
       if (!isCount(requests?.limit) || !isCount(requests?.windowMs))
@@ -485,19 +488,24 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
   return policy
 }
 
-function resolveRetention(
-  retention: RetentionOptions = {},
-): Pick<ResolvedOptions, 'retentionDays' | 'auditDays'> {
-  assertObject('retention', retention)
-  assertKeys('retention.', retention, ['days', 'auditDays'])
-  const { days = DEFAULT_RETENTION_DAYS, auditDays = DEFAULT_AUDIT_DAYS } = retention
-  return { retentionDays: kept('retention.days', days), auditDays: kept('retention.auditDays', auditDays) }
+function resolveRetention(retention: RetentionOptions = {}): RetentionDays {
+  assertDays('retention', retention, Object.keys(RETENTION_DAYS) as RetainedData[])
+  const { logDays = RETENTION_DAYS.logDays, auditDays = RETENTION_DAYS.auditDays } = retention
+  return { logDays: daysOf(logDays), auditDays: daysOf(auditDays) }
 }
 
-function kept(option: string, days: number | false): number | null {
-  if (days === false || days === Number.POSITIVE_INFINITY) return null
-  if (!Number.isFinite(days) || days < 1) throw wrong(option, 'a number of at least 1, or false')
-  return days
+function assertDays<Kind extends RetainedData>(
+  option: string,
+  given: { readonly [Each in Kind]?: number | false | undefined },
+  kinds: readonly Kind[],
+): void {
+  assertObject(option, given)
+  assertKeys(`${option}.`, given, kinds)
+  for (const kind of kinds) {
+    const days: unknown = given[kind]
+    if (days === undefined || days === false || (typeof days === 'number' && days >= 1)) continue
+    throw wrong(`${option}.${kind}`, 'a number of days of at least 1, or false to keep the data forever')
+  }
 }
 
 function resolveBounds(given: BoundsOptions = {}): Bounds {

@@ -324,7 +324,7 @@ export const en = {
     planHint: 'Name of a plan of the service. Empty: the default.',
     defaultPlan: 'Default',
     retention: 'Keep notifications (days)',
-    retentionHint: 'Ended notifications are removed after so many days. Empty: as the service is configured.',
+    retentionHint: 'Ended notifications are removed after so many days. Empty: as in the plan.',
     countries: 'Countries for text messages',
     countriesHint: 'Calling codes such as +43, separated by spaces. Empty: every country.',
     shownName: 'Name for recipients',

@@ -19,6 +19,7 @@ import type { RecordStores } from './records/record-stores.ts'
 import type { Route } from './rest/route.ts'
 import type { PerTenant } from './tenancy/per-tenant.ts'
 import type { OrganizationFinder } from './tenancy/plan-of.ts'
+import type { RetainedData } from './tenancy/retention.ts'
 
 /** What features are made of. */
 export interface FeatureCore {
@@ -45,10 +46,11 @@ export interface Sharing<Shared> {
   create(core: never): { readonly shared: Shared }
 }
 
-/** Records of no organization that are of no use after a time. */
+/** Records of no organization that are removed after a time. */
 export interface Expiring {
   readonly kind: RecordKind
-  readonly olderThanMs: number
+  /** A kind of data of the option `retention`, or a time that no option changes. */
+  readonly after: RetainedData | { readonly ms: number }
 }
 
 /** Methods of an organization that also take `ALL_ORGANIZATIONS`. */

@@ -175,7 +175,7 @@ export const defaultOrganization: KeepingInsert<OrganizationValue> = {
     plan: null,
     smsCountries: null,
     senders: null,
-    retentionDays: null,
+    retention: null,
     tracking: NO_TRACKING,
     deleting: null,
   },

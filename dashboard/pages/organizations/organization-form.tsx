@@ -12,7 +12,7 @@ const FIELDS = [
   'id',
   'name',
   'plan',
-  'retentionDays',
+  'retention.logDays',
   'smsCountries',
   'branding.name',
   'branding.logoUrl',
@@ -78,7 +78,7 @@ export function OrganizationForm({
         <TextField
           label={said.retention}
           hint={said.retentionHint}
-          error={form.errorOf('retentionDays')}
+          error={form.errorOf('retention.logDays')}
           type="number"
           value={retention}
           onValue={set('retention')}
@@ -145,7 +145,7 @@ function draftOf(organization: Organization | undefined): Draft {
     id: '',
     name: organization?.name ?? '',
     plan: organization?.plan ?? '',
-    retention: organization?.retentionDays?.toString() ?? '',
+    retention: organization?.retention.logDays?.toString() ?? '',
     countries: organization?.smsCountries?.join(' ') ?? '',
     shown: organization?.branding.name ?? '',
     logo: organization?.branding.logoUrl ?? '',
@@ -160,7 +160,7 @@ function bodyOf({ name, plan, retention, countries, shown, logo, color, opens, c
   return {
     name: name.trim(),
     plan: plan.trim() || null,
-    retentionDays: retention.trim() === '' ? null : Number(retention),
+    retention: { logDays: retention.trim() === '' ? null : Number(retention) },
     smsCountries: codes.length === 0 ? null : codes,
     branding: { name: shown.trim() || null, logoUrl: logo.trim() || null, color: color.trim() || null },
     tracking: { opens, clicks },

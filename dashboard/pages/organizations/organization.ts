@@ -4,7 +4,7 @@ export interface Organization {
   readonly name: string
   readonly plan: string | null
   readonly smsCountries: readonly string[] | null
-  readonly retentionDays: number | null
+  readonly retention: { readonly logDays: number | null }
   readonly branding: {
     readonly name: string | null
     readonly logoUrl: string | null

@@ -16,7 +16,7 @@ export interface AuditedField {
 const SHOWN: { readonly [Kind in AuditTargetKind]?: readonly string[] } = {
   api_key: ['name', 'permission', 'grants', 'expiresAt', 'replacedBy'],
   operator_key: ['name', 'permission', 'grants', 'expiresAt', 'replacedBy'],
-  organization: ['name', 'plan', 'retentionDays', 'locale', 'timeZone', 'smsCountries'],
+  organization: ['name', 'plan', 'retention', 'locale', 'timeZone', 'smsCountries'],
   template: ['name', 'channel', 'layout', 'locale', 'category', 'version'],
   layout: ['name', 'version'],
   partial: ['name', 'version'],
@@ -79,5 +79,6 @@ function scalarOf(given: unknown): AuditScalar {
   const value = settingOf(given)
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.slice(0, MAX_TEXT)
-  return Array.isArray(value) ? value.map(String).join(', ').slice(0, MAX_TEXT) : null
+  if (value === null || value === undefined) return null
+  return (Array.isArray(value) ? value.map(String).join(', ') : JSON.stringify(value)).slice(0, MAX_TEXT)
 }

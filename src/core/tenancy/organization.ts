@@ -1,6 +1,7 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Tracking } from '../links/tracking.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import type { OwnRetention } from './retention.ts'
 import { wrong } from './scope.ts'
 
 /** The default organization. It always exists. */
@@ -40,8 +41,8 @@ export interface OrganizationValue {
   readonly smsCountries: readonly string[] | null
   /** Addresses and domains that its mails may come from, in canonical form. Null: as the providers allow. */
   readonly senders: readonly string[] | null
-  /** Days until ended notifications are removed, at least 1. Null: as in the option `retention`. */
-  readonly retentionDays: number | null
+  /** How long its data is kept. Null: as in its plan. */
+  readonly retention: OwnRetention | null
   /** The locale of its messages. Null or absent: the default. */
   readonly locale?: string | null | undefined
   /** The time zone of dates in its messages. Null or absent: the default. */

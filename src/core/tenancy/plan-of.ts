@@ -51,6 +51,8 @@ export interface OrganizationFinder {
 export interface PlanFinder extends OrganizationFinder {
   /** @param from source of a lookup */
   of(organizationId: string, from?: RecordReads): OrganizationPlan | Promise<OrganizationPlan>
+  /** @param named the plan that the organization was given; null: none */
+  choose(organizationId: string, named: string | null): Pick<OrganizationPlan, 'name' | 'plan'>
   /** @throws NotifierError `invalid_parameter` for an unknown plan; null is the default and always valid */
   assertKnown(name: string | null): void
   /** Removes a changed organization from the cache. */
@@ -118,6 +120,7 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
 
   return {
     of,
+    choose,
     existing,
     async readable(id) {
       if (id !== ALL_ORGANIZATIONS) await existing(id)

@@ -1,3 +1,5 @@
+import type { PlanRetention } from './retention.ts'
+
 /** The limits of an organization. Null: unlimited. */
 export interface Plan {
   /** API requests in any sliding window of `windowMs`. */
@@ -13,6 +15,8 @@ export interface Plan {
    * messages, categories, preferences, uploads, suppressions and keys, each with 200 for its row.
    */
   readonly storedBytes: number | null
+  /** How long its notifications are kept. An organization can have its own days. Default: as in the option `retention`. */
+  readonly retention?: PlanRetention | undefined
 }
 
 /** Plans by name. */

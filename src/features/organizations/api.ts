@@ -34,7 +34,7 @@ export interface Organizations {
    * @throws NotifierError `not_found`, `invalid_parameter`
    *
    * @example
-   * await notifier.organizations.update('org_acme', { plan: 'enterprise', retentionDays: 90 })
+   * await notifier.organizations.update('org_acme', { plan: 'enterprise', retention: { logDays: 90 } })
    */
   update(id: string, change: OrganizationChange): Promise<OrganizationRecord>
   /**

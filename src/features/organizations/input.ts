@@ -28,10 +28,10 @@ export interface OrganizationInput {
    */
   readonly senders?: readonly string[] | null | undefined
   /**
-   * Days until ended notifications are removed with their log and webhook deliveries; 1 to 36 500. Default null: as in
-   * the option `retention`.
+   * How many days its data is kept, by kind. A change keeps absent fields; null clears one, or all. Default: as in its
+   * plan, which defaults to the option `retention`.
    */
-  readonly retentionDays?: number | null | undefined
+  readonly retention?: RetentionInput | null | undefined
   /** The locale of its messages, as BCP 47: `de`, `fr-BE`. Default null: that of the service. */
   readonly locale?: string | null | undefined
   /** The IANA time zone of dates in its messages. Default null: that of the service. */
@@ -49,6 +49,12 @@ export interface OrganizationInput {
     | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
     | null
     | undefined
+}
+
+/** How many days an organization keeps each kind of its data: 1 to 36 500. */
+export interface RetentionInput {
+  /** Ended notifications with their log and webhook deliveries. Null: as in its plan. */
+  readonly logDays?: number | null | undefined
 }
 
 /** The appearance of an organization to its recipients. */
@@ -83,12 +89,17 @@ const senders = z
     'Addresses and domains (`example.com`: every address there) that `email.from` of its mails may name; null: as the providers allow.',
   )
 
-const retentionDays = z
-  .int()
-  .min(1)
-  .max(36_500)
+const days = z.int().min(1).max(36_500).nullish()
+const retention = z
+  .strictObject({
+    logDays: days.describe(
+      'Ended notifications with their log and webhook deliveries; null: as in its plan.',
+    ),
+  })
   .nullish()
-  .describe('Days until ended notifications are removed; null: the default of the service.')
+  .describe(
+    'How many days each kind of its data is kept. A change keeps absent fields; null clears one, or all.',
+  )
 
 const locale = localeName
   .nullish()
@@ -143,7 +154,7 @@ export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> 
     plan,
     smsCountries,
     senders,
-    retentionDays,
+    retention,
     locale,
     timeZone,
     branding,
@@ -164,7 +175,7 @@ export const organizationChange: z.ZodType<OrganizationChange> = namedInput(
     plan,
     smsCountries,
     senders,
-    retentionDays,
+    retention,
     locale,
     timeZone,
     branding,

@@ -1,4 +1,5 @@
 import type { Branding } from '../../core/tenancy/organization.ts'
+import type { OwnRetention } from '../../core/tenancy/retention.ts'
 
 export interface OrganizationRecord {
   readonly id: string
@@ -8,8 +9,8 @@ export interface OrganizationRecord {
   readonly smsCountries: readonly string[] | null
   /** Addresses and domains that its mails may come from. Null: as the providers allow. */
   readonly senders: readonly string[] | null
-  /** Days until ended notifications are removed. Null: as in the option `retention`. */
-  readonly retentionDays: number | null
+  /** How many days each kind of its data is kept. A null: as in its plan. */
+  readonly retention: OwnRetention
   /** The locale of its messages. Null: that of the option `locale`. */
   readonly locale: string | null
   /** The time zone of dates in its messages. Null: that of the option `timeZone`. */

@@ -29,10 +29,11 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = named(
       .array(z.string())
       .nullable()
       .describe('Addresses and domains that its mails may come from; null: as the providers allow.'),
-    retentionDays: z
-      .int()
-      .nullable()
-      .describe('Days until ended notifications are removed; null: the setting of the service.'),
+    retention: z
+      .object({
+        logDays: z.int().nullable().describe('Ended notifications with their log and webhook deliveries.'),
+      })
+      .describe('How many days each kind of its data is kept. A null: as in its plan.'),
     locale: z.string().nullable().describe('The locale of its messages; null: that of the service.'),
     timeZone: z
       .string()

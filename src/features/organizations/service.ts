@@ -18,10 +18,17 @@ import {
   unknownOrganization,
 } from '../../core/tenancy/organization.ts'
 import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
+import { NO_OWN_RETENTION, type OwnRetention } from '../../core/tenancy/retention.ts'
 import { byId, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Organizations } from './api.ts'
 import { PATIENCE_MS, purge } from './deletion.ts'
-import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
+import {
+  type BrandingInput,
+  organizationChange,
+  organizationInput,
+  type RetentionInput,
+  trackingOf,
+} from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
@@ -84,7 +91,6 @@ export function createOrganizations({
         plan = null,
         smsCountries = null,
         senders = null,
-        retentionDays = null,
         locale = null,
         timeZone = null,
       } = parsed
@@ -92,7 +98,8 @@ export function createOrganizations({
       assertTrackable(tracking, links)
       plans.assertKnown(plan)
       const branding = changedBranding(null, parsed.branding ?? null)
-      const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
+      const retention = changedRetention(null, parsed.retention ?? null)
+      const settings = { plan, smsCountries, senders, retention, locale, timeZone, branding, tracking }
       const value = { name, ...settings, deleting: null }
       const organization = await store.insert({ id, organizationId: null, value }, [
         audit.entry({
@@ -116,7 +123,7 @@ export function createOrganizations({
     async update(id, input) {
       const parsed = parseSubject(organizationChange, input)
       plans.assertKnown(parsed.plan ?? null)
-      const { tracking: wanted, branding, ...others } = definedOf(parsed)
+      const { tracking: wanted, branding, retention, ...others } = definedOf(parsed)
       const tracking = wanted === undefined ? undefined : trackingOf(wanted)
       assertTrackable(tracking, links)
       const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
@@ -129,6 +136,9 @@ export function createOrganizations({
                   ...value,
                   ...change,
                   ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
+                  ...(retention === undefined
+                    ? {}
+                    : { retention: changedRetention(value.retention, retention) }),
                 }
               : 'unknown',
           (after, { value: before }) =>
@@ -185,13 +195,19 @@ function changedBranding(before: Branding | null | undefined, change: BrandingIn
   return Object.values(after).every((field) => field === null) ? null : after
 }
 
+function changedRetention(before: OwnRetention | null, change: RetentionInput | null): OwnRetention | null {
+  const after = change === null ? NO_OWN_RETENTION : { ...NO_OWN_RETENTION, ...before, ...definedOf(change) }
+  return Object.values(after).every((field) => field === null) ? null : after
+}
+
 function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): OrganizationRecord {
-  const { deleting, locale = null, timeZone = null, branding, ...organization } = value
+  const { deleting, locale = null, timeZone = null, branding, retention, ...organization } = value
   return {
     id,
     ...organization,
     locale,
     timeZone,
+    retention: retention ?? NO_OWN_RETENTION,
     branding: branding ?? UNBRANDED,
     createdAt: new Date(createdAt).toISOString(),
     deleting: deleting !== null,

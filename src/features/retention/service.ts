@@ -7,6 +7,8 @@ import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
+import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
+import { type RetentionDays, retentionOf } from '../../core/tenancy/retention.ts'
 
 /** Removes expired data periodically while the notifier delivers. */
 export interface Retention {
@@ -20,8 +22,8 @@ export interface RetentionServices {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
-  /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
-  readonly days: number | null
+  readonly retention: RetentionDays
+  readonly plans: Pick<PlanFinder, 'choose'>
   /** Of no organization. */
   readonly expiring: readonly Expiring[]
   onError(error: unknown): void
@@ -53,7 +55,8 @@ export function createRetention({
   storage,
   clock,
   logger,
-  days,
+  retention,
+  plans,
   expiring,
   onError,
 }: RetentionServices): Retention {
@@ -83,7 +86,7 @@ export function createRetention({
       partitions: 0,
     }
     const longestMs = await expireNotifications(removed)
-    const receiptsOlderThanMs = days === null ? null : days * DAY_MS
+    const receiptsOlderThanMs = msOf(retention.logDays)
     await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
     await removeOldRecords()
     if (Object.values(removed).some((count) => count > 0)) {
@@ -102,28 +105,34 @@ export function createRetention({
         { limit: ORGANIZATIONS, offset: 0, cursor },
       )
       for (const organization of page.items) {
-        longestDays = Math.max(longestDays, organization.value.retentionDays ?? days ?? Infinity)
-        await expireOne(organization, removed)
+        const { logDays } = daysFor(organization)
+        longestDays = Math.max(longestDays, logDays)
+        await expireOne(organization, msOf(logDays), removed)
       }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
       await pause()
     } while (cursor !== undefined && !stopped)
     // Events about endpoints of operators.
-    if (days !== null && !stopped)
-      await expire({ organizationId: ALL_ORGANIZATIONS, olderThanMs: days * DAY_MS }, removed)
-    return longestDays === Infinity ? null : longestDays * DAY_MS
+    const olderThanMs = msOf(retention.logDays)
+    if (olderThanMs !== null && !stopped)
+      await expire({ organizationId: ALL_ORGANIZATIONS, olderThanMs }, removed)
+    return msOf(longestDays)
+  }
+
+  function daysFor({ id, value }: StoredRecord<OrganizationValue>): Pick<RetentionDays, 'logDays'> {
+    return retentionOf(value.retention, plans.choose(id, value.plan).plan.retention, retention)
   }
 
   /** An error for one organization must not stop the retention of the others. */
   async function expireOne(
-    { id, value: { retentionDays, deleting } }: StoredRecord<OrganizationValue>,
+    { id, value: { deleting } }: StoredRecord<OrganizationValue>,
+    olderThanMs: number | null,
     removed: Removed,
   ): Promise<void> {
-    const keptDays = retentionDays ?? days
-    if (stopped || deleting !== null) return
+    if (stopped || deleting !== null || olderThanMs === null) return
     try {
-      if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
+      await expire({ organizationId: id, olderThanMs }, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -144,7 +153,9 @@ export function createRetention({
   }
 
   async function removeOldRecords(): Promise<void> {
-    for (const { kind, olderThanMs } of expiring) {
+    for (const { kind, after } of expiring) {
+      const olderThanMs = typeof after === 'string' ? msOf(retention[after]) : after.ms
+      if (olderThanMs === null) continue
       const old = { organizationId: null, olderThanMs, most: RECORDS }
       while (!stopped && (await storage.records.removeOld(kind, old)) === RECORDS) await pause()
     }
@@ -173,6 +184,11 @@ export function createRetention({
       cancelTimer()
     },
   }
+}
+
+/** Null: forever. */
+function msOf(days: number): number | null {
+  return days === Number.POSITIVE_INFINITY ? null : days * DAY_MS
 }
 
 /** One line with a count for each provider, organization and type. */

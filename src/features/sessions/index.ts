@@ -8,6 +8,6 @@ export const sessions: Feature<{ readonly sessions: Sessions }, SessionServices>
   name: 'sessions',
   create: (core) => ({
     api: { sessions: createSessions(core) },
-    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+    expiring: [{ kind: usedTokenKind, after: { ms: 2 * SESSION_MS } }],
   }),
 }

@@ -104,7 +104,7 @@ export async function organization(storage: Storage, id = `org_${unique()}`): Pr
     plan: null,
     smsCountries: null,
     senders: null,
-    retentionDays: null,
+    retention: null,
     tracking: NO_TRACKING,
     deleting: null,
   }

@@ -250,7 +250,7 @@ export function recordKindChecks(check: Check): void {
       plan: null,
       smsCountries: null,
       senders: null,
-      retentionDays: null,
+      retention: null,
       tracking: { opens: false, clicks: false },
       deleting: null,
     })

@@ -19,7 +19,13 @@ const outcome = (answer: Answer): unknown[] => [answer.status, codeOf(answer)]
 
 describe('creating an organization', () => {
   it('answers the record, and everything works for it at once', async () => {
-    const given = { id: 'org_acme', name: 'Acme', plan: 'pro', smsCountries: ['+49'], retentionDays: 30 }
+    const given = {
+      id: 'org_acme',
+      name: 'Acme',
+      plan: 'pro',
+      smsCountries: ['+49'],
+      retention: { logDays: 30 },
+    }
     const created = await create(given)
     expect([created.status, created.json]).toEqual([
       201,
@@ -45,7 +51,7 @@ describe('creating an organization', () => {
     expect(json).toMatchObject({
       id: expect.stringMatching(/^org_[\w-]{22}$/),
       plan: null,
-      retentionDays: null,
+      retention: { logDays: null },
     })
   })
 
@@ -55,7 +61,8 @@ describe('creating an organization', () => {
     [{ name: 'A', id: 'acme' }, 400, 'invalid_parameter', 'id'],
     [{ name: 'A', id: 'org_default' }, 409, 'already_exists', 'id'],
     [{ name: 'A', plan: 'golden' }, 400, 'invalid_parameter', 'plan'],
-    [{ name: 'A', retentionDays: 0 }, 400, 'invalid_parameter', 'retentionDays'],
+    [{ name: 'A', retention: { logDays: 0 } }, 400, 'invalid_parameter', 'retention.logDays'],
+    [{ name: 'A', retention: { auditDays: 9 } }, 400, 'invalid_parameter', 'retention'],
     [{ name: 'A', smsCountries: ['49'] }, 400, 'invalid_parameter', 'smsCountries.0'],
     [{ name: 'A', senders: ['Ada <a@example.com>'] }, 400, 'invalid_parameter', 'senders.0'],
     [{ name: 'A', tracking: { opens: true } }, 400, 'invalid_parameter', 'tracking'],
@@ -86,12 +93,18 @@ it('organizations are listed newest first, in pages', async () => {
 
 describe('changing an organization', () => {
   it('changes what is given', async () => {
-    const { json } = await create({ name: 'Gamma', plan: 'pro', retentionDays: 7 })
+    const { json } = await create({ name: 'Gamma', plan: 'pro', retention: { logDays: 7 } })
     const path = `/v1/organizations/${json?.id}`
     const changed = await api('PATCH', path, { name: 'Delta', plan: null })
     expect(changed.json).toEqual({ ...json, name: 'Delta', plan: null })
     expect((await api('PATCH', path, {})).json).toEqual(changed.json)
     expect((await api('GET', path)).json).toEqual(changed.json)
+    const longer = await api('PATCH', path, { retention: { logDays: 8 } })
+    expect(longer.json).toEqual({ ...changed.json, retention: { logDays: 8 } })
+    for (const retention of [{ logDays: null }, null]) {
+      await api('PATCH', path, { retention: { logDays: 9 } })
+      expect((await api('PATCH', path, { retention })).json?.retention).toEqual({ logDays: null })
+    }
   })
 
   it('merges its branding, which null clears, and a key of the organization cannot change it', async () => {
@@ -116,7 +129,7 @@ describe('changing an organization', () => {
     const { json } = await create({ name: 'Epsilon' })
     const path = `/v1/organizations/${json?.id}`
     for (const wrong of [{ name: null }, { plan: 'golden' }, { tracking: { opens: 'yes' } }])
-      expect(outcome(await api('PATCH', path, { retentionDays: 1, ...wrong }))).toEqual([
+      expect(outcome(await api('PATCH', path, { retention: { logDays: 1 }, ...wrong }))).toEqual([
         400,
         'invalid_parameter',
       ])

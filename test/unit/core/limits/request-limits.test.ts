@@ -53,6 +53,7 @@ function world(plan: Plan = UNLIMITED): World {
   }
   const plans: PlanFinder = {
     of: () => about,
+    choose: () => about,
     existing: async () => {},
     readable: async () => {},
     assertKnown() {},

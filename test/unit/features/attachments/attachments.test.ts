@@ -17,7 +17,7 @@ async function start(attachments?: AttachmentOptions, plan: Partial<Plan> = {}) 
   const world = notifierWorld()
   const provider = recordingProvider()
   const plans = { free: { ...UNLIMITED, ...plan } }
-  const options = { channels: { email: provider }, retention: { days: 1 }, plans }
+  const options = { channels: { email: provider }, retention: { logDays: 1 }, plans }
   const notifier = await world.start({ ...options, ...(attachments && { attachments }) })
   await notifier.organizations.create({ id: 'org_a', name: 'A' })
   return { world, provider, notifier, other: notifier.organization('org_a') }

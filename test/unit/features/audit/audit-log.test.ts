@@ -116,6 +116,18 @@ describe('an entry', () => {
     expect(entries.items.map(({ target }) => target.id)).toEqual(stored)
   })
 
+  it('shows the days of an organization before and after', async () => {
+    const { notifier } = await start()
+    for (const retention of [{ logDays: 30 }, { logDays: 60 }, null])
+      await notifier.organizations.update('org_default', { retention })
+    const { items } = await notifier.auditLog.list({ action: 'organization.updated' })
+    expect(items.flatMap(({ changed }) => changed)).toEqual([
+      { field: 'retention', before: '{"logDays":60}', after: null },
+      { field: 'retention', before: '{"logDays":30}', after: '{"logDays":60}' },
+      { field: 'retention', before: null, after: '{"logDays":30}' },
+    ])
+  })
+
   it('is stored in the commit of its change, or neither is', async () => {
     const { notifier, storage, actions } = await start()
     await notifier.templates.create(template)

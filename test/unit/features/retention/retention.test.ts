@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../../src/core/observe/silent-logger.ts'
 import type { ExpireAnswer, ExpireRequest } from '../../../../src/core/ports/storage/expire.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
+import { perMinutePlans, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
 import { createRetention } from '../../../../src/features/retention/service.ts'
 import { usedTokenKind } from '../../../../src/features/sessions/service.ts'
@@ -61,7 +62,7 @@ describe('retention', () => {
   }
 
   it('removes a week’s thousands in small steps, and sends go on between them', async () => {
-    const { clock, notifier, sweeps, channel, ids, send, lines } = await start({ retention: { days: 7 } })
+    const { clock, notifier, sweeps, channel, ids, send, lines } = await start({ retention: { logDays: 7 } })
     const messages = Array.from({ length: 2_000 }, () => ({
       channel: 'email' as const,
       to: 'ada@example.com',
@@ -106,7 +107,7 @@ describe('retention', () => {
   })
 
   it('lets everything else have its turn between many organizations, with and without something old', async () => {
-    const { clock, notifier, sweeps, send } = await start({ retention: { days: 1 } })
+    const { clock, notifier, sweeps, send } = await start({ retention: { logDays: 1 } })
     for (let index = 0; index < 250; index += 1)
       await notifier.organizations.create({ id: `org_${index}`, name: 'One of many' })
     const removed = (): number => sweeps.reduce((sum, count) => sum + count, 0)
@@ -121,10 +122,10 @@ describe('retention', () => {
 
   it('is that of each organization, 90 days where nobody says otherwise', async () => {
     const { clock, notifier, ids, send } = await start()
-    await notifier.organizations.create({ id: 'org_short', name: 'Short', retentionDays: 30 })
+    await notifier.organizations.create({ id: 'org_short', name: 'Short', retention: { logDays: 30 } })
     const long = await notifier.organizations.create({ id: 'org_long', name: 'Long' })
-    expect(long.retentionDays).toBeNull()
-    await notifier.organizations.update('org_long', { retentionDays: 100 })
+    expect(long.retention).toEqual({ logDays: null })
+    await notifier.organizations.update('org_long', { retention: { logDays: 100 } })
     const all = ['org_default', 'org_short', 'org_long']
     for (const organizationId of all) await send(organizationId)
     const left = async () => Promise.all(all.map(async (id) => (await ids(id)).length))
@@ -139,8 +140,8 @@ describe('retention', () => {
   })
 
   it('may be for ever, and an organization may still have its own', async () => {
-    const { clock, notifier, ids, send, sweeps } = await start({ retention: { days: false } })
-    await notifier.organizations.create({ id: 'org_short', name: 'Short', retentionDays: 1 })
+    const { clock, notifier, ids, send, sweeps } = await start({ retention: { logDays: false } })
+    await notifier.organizations.create({ id: 'org_short', name: 'Short', retention: { logDays: 1 } })
     await send()
     await send('org_short')
     await clock.advance(3 * DAY)
@@ -148,8 +149,32 @@ describe('retention', () => {
     expect(sweeps.filter((count) => count > 0)).toEqual([1])
   })
 
+  it('is that of the plan, unless the organization has its own', async () => {
+    const kept = (logDays: number | false) => ({ ...UNLIMITED, retention: { logDays } })
+    const plans = { ...perMinutePlans, short: kept(2), long: kept(false) }
+    const { clock, notifier, drops, ids, send } = await start({ plans, retention: { logDays: 4 } })
+    await notifier.organizations.create({ id: 'org_short', name: 'Short', plan: 'short' })
+    await notifier.organizations.create({ id: 'org_none', name: 'None', plan: 'pro' })
+    const own = { plan: 'short', retention: { logDays: 6 } }
+    await notifier.organizations.create({ id: 'org_own', name: 'Own', ...own })
+    const all = ['org_default', 'org_short', 'org_none', 'org_own']
+    for (const organizationId of all) await send(organizationId)
+    const left = async () => Promise.all(all.map(async (id) => (await ids(id)).length))
+    await clock.advance(2 * DAY + 2 * HOUR)
+    expect(await left()).toEqual([1, 0, 1, 1])
+    await clock.advance(2 * DAY)
+    expect(await left()).toEqual([0, 0, 0, 1])
+    expect(new Set(drops)).toEqual(new Set([6]))
+    await notifier.organizations.update('org_own', { plan: 'long', retention: null })
+    await clock.advance(3 * DAY)
+    expect([(await ids('org_own')).length, drops.at(-1)]).toEqual([1, null])
+    await notifier.organizations.update('org_own', { plan: 'short' })
+    await clock.advance(2 * HOUR)
+    expect([(await ids('org_own')).length, drops.at(-1)]).toEqual([0, 4])
+  })
+
   it('lets a storage drop what is past as a whole, and says so', async () => {
-    const { clock, drops, lines } = await start({ retention: { days: 11 } })
+    const { clock, drops, lines } = await start({ retention: { logDays: 11 } })
     await clock.advance(2 * HOUR)
     expect(drops).toEqual([11, 11])
     const fields = expect.objectContaining({ partitions: 6 })
@@ -157,14 +182,14 @@ describe('retention', () => {
   })
 
   it.each([
-    [{ days: 11 }, 30, 30],
-    [{ days: 11 }, 5, 11],
-    [{ days: false }, 30, null],
+    [{ logDays: 11 }, 30, 30],
+    [{ logDays: 11 }, 5, 11],
+    [{ logDays: false }, 30, null],
   ] as const)(
     'names the longest retention: with %j and one of %s days %s',
-    async (retention, retentionDays, longest) => {
+    async (retention, logDays, longest) => {
       const { clock, notifier, drops } = await start({ retention })
-      await notifier.organizations.create({ id: 'org_own', name: 'Own', retentionDays })
+      await notifier.organizations.create({ id: 'org_own', name: 'Own', retention: { logDays } })
       await clock.advance(HOUR)
       expect(drops).toEqual([longest])
     },
@@ -199,7 +224,7 @@ describe('retention', () => {
   })
 
   it('ends with the notifier, in the middle of a run too', async () => {
-    const { clock, storage, notifier, sweeps } = await start({ retention: { days: 1 } })
+    const { clock, storage, notifier, sweeps } = await start({ retention: { logDays: 1 } })
     await notifier.sendBatch(
       Array.from({ length: 1_500 }, () => ({ channel: 'email' as const, to: 'a@example.com', body: 'Hi' })),
     )
@@ -213,7 +238,7 @@ describe('retention', () => {
   })
 
   it('of one organization that fails is reported, and that of the others goes on', async () => {
-    const { clock, notifier, ids, send } = await start({ retention: { days: 1 } })
+    const { clock, notifier, ids, send } = await start({ retention: { logDays: 1 } })
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))
     // Listed newest first: it fails before the others have had their turn.
@@ -225,7 +250,7 @@ describe('retention', () => {
   })
 
   it('goes on an hour after a fault of the storage', async () => {
-    const { clock, storage, notifier, ids, send } = await start({ retention: { days: 1 } })
+    const { clock, storage, notifier, ids, send } = await start({ retention: { logDays: 1 } })
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))
     await send()
@@ -243,10 +268,27 @@ describe('retention', () => {
   })
 })
 
-it.each([0, -1, Number.NaN, '90', null, true])('retention.days cannot be %s', (days) => {
-  const make = () =>
-    createNotifier({ channels: { email: recordingProvider() }, retention: { days: days as number } })
-  expect(make).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
+describe.each(['logDays', 'auditDays'] as const)('%s', (kind) => {
+  it.each([0, -1, Number.NaN, '90', null, true])('cannot be %s, for the service or for a plan', (days) => {
+    const channels = { email: recordingProvider() }
+    const retention = { [kind]: days }
+    const refused = (option: string) =>
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining(`"${option}"`),
+      })
+    expect(() => createNotifier({ channels, retention })).toThrow(refused(`retention.${kind}`))
+    const plans = { pro: { ...UNLIMITED, retention } }
+    expect(() => createNotifier({ channels, plans })).toThrow(refused(`plans.pro.retention.${kind}`))
+  })
+})
+
+it('names an option that does not exist', () => {
+  const channels = { email: recordingProvider() }
+  const retention = { days: 90 } as object
+  expect(() => createNotifier({ channels, retention })).toThrow(
+    '"retention.days" is not an option: use retention.logDays, retention.auditDays.',
+  )
 })
 
 describe('on its own', () => {
@@ -259,7 +301,10 @@ describe('on its own', () => {
       if (steps.push(name) === last) await new Promise<void>((resolve) => (go = resolve))
       return answer
     }
-    const items = ['org_a', 'org_b'].map((id) => ({ id, value: { retentionDays: null, deleting: null } }))
+    const items = ['org_a', 'org_b'].map((id) => ({
+      id,
+      value: { retention: null, plan: null, deleting: null },
+    }))
     const storage = {
       records: { list: () => step('list', { items, nextCursor: null }), removeOld: () => step('old', 0) },
       expire: ({ what: { organizationId } }: ExpireRequest) =>
@@ -275,8 +320,9 @@ describe('on its own', () => {
       storage,
       clock,
       logger: silentLogger(),
-      days: 90,
-      expiring: [{ kind: usedTokenKind, olderThanMs: 1 }],
+      retention: { logDays: 90, auditDays: 365 },
+      plans: { choose: () => ({ name: 'unlimited', plan: UNLIMITED }) },
+      expiring: [{ kind: usedTokenKind, after: { ms: 1 } }],
       onError() {},
     })
     return { clock, steps, retention, go: () => go() }

@@ -1,0 +1,39 @@
+/** A kind of data that expires: an option of `retention`. */
+export type RetainedData = 'logDays' | 'auditDays'
+
+/** Days by kind of data. Infinity: forever. */
+export type RetentionDays = Readonly<Record<RetainedData, number>>
+
+/** The defaults. */
+export const RETENTION_DAYS: RetentionDays = Object.freeze({ logDays: 90, auditDays: 365 })
+
+/** How long the notifications of organizations of a plan are kept. */
+export interface PlanRetention {
+  /** As in the option `retention`. Default: that option. */
+  readonly logDays?: number | false | undefined
+}
+
+/** What an organization has chosen. Null: as in its plan. */
+export interface OwnRetention {
+  readonly logDays: number | null
+}
+
+/** Of an organization that has chosen nothing. */
+export const NO_OWN_RETENTION: OwnRetention = Object.freeze({ logDays: null })
+
+/** The kinds of data that a plan and an organization can keep for another time. */
+export const OWN_RETENTION: readonly (keyof OwnRetention)[] = ['logDays']
+
+/** The days that hold for an organization. */
+export function retentionOf(
+  own: OwnRetention | null,
+  plan: PlanRetention | undefined,
+  service: RetentionDays,
+): Pick<RetentionDays, keyof OwnRetention> {
+  return { logDays: own?.logDays ?? daysOf(plan?.logDays) ?? service.logDays }
+}
+
+/** False is forever. */
+export function daysOf<Days extends number | undefined>(given: Days | false): Days | number {
+  return given === false ? Number.POSITIVE_INFINITY : given
+}
