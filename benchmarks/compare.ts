@@ -74,9 +74,9 @@ await withFolder(async (temporary) => {
   build(commit, there)
   run('npx', ['tsup', '--no-dts', '--silent'], here)
   const file = join(temporary, 'figures')
-  const then: Figures = new Map()
-  const now: Figures = new Map()
   for (const name of names) {
+    const then: Figures = new Map()
+    const now: Figures = new Map()
     for (let round = 1; round <= rounds; round += 1) {
       console.log(`${name}, round ${round} of ${rounds}`)
       for (const [root, figures] of [
@@ -86,13 +86,17 @@ await withFolder(async (temporary) => {
         if (existsSync(join(root, `benchmarks/${name}.ts`))) measure(root, name, file, figures)
       }
     }
+    console.log(`\n${describeMachine()}, medians of ${rounds}`)
+    print(then, now)
   }
-  console.log(`\n${describeMachine()}, medians of ${rounds}`)
+})
+
+function print(then: Figures, now: Figures): void {
   console.table(
     [...new Set([...then.keys(), ...now.keys()])].map((key) => {
       const [figure, ratio, cpu] = row(then.get(key))
       const [figureNow, ratioNow, cpuNow] = row(now.get(key))
-      return { benchmark: key, [commit]: figure, now: figureNow, ratio, ratioNow, cpu, cpuNow }
+      return { benchmark: key, [commit ?? '']: figure, now: figureNow, ratio, ratioNow, cpu, cpuNow }
     }),
   )
-})
+}
