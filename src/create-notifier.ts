@@ -65,7 +65,7 @@ import { createActing } from './features/audit/service.ts'
 import { FEATURES } from './features/index.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
-import { createRetention } from './features/retention/service.ts'
+import { contentPositionKind, createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
 import type { EventListening } from './features/webhook-events/api.ts'
 import { createEventListeners } from './features/webhook-events/listening.ts'
@@ -371,6 +371,7 @@ function createRun(
   const retention = createRetention({
     ...core,
     expiring: core.features.expiring,
+    positions: core.stores.of(contentPositionKind),
   })
 
   /** Runs first: a missing package is a permanent fault. */

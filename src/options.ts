@@ -13,6 +13,7 @@ import {
   DEFAULT_BOUNDS,
   HIGHEST_BOUNDS,
 } from './core/input/bounds.ts'
+import { definedOf } from './core/input/defined.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './core/input/option-checks.ts'
 import { memoryRateLimiter } from './core/limits/memory-rate-limiter.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './core/limits/request-limits.ts'
@@ -183,8 +184,13 @@ export interface SmsOptions {
 /** How many days each kind of data is kept: at least 1. False: forever. */
 export interface RetentionOptions {
   /**
+   * Texts, variables, files and other parts of ended notifications, from the last event on, if they shall end before the
+   * notification. Default false: with it. Plans and organizations can have their own days.
+   */
+  readonly contentDays?: number | false | undefined
+  /**
    * Ended notifications with their log and webhook deliveries, from the last event on; also the keys of receipts. Default
-   * 90. Plans and organizations can have their own days.
+   * 90. Plans and organizations can have their own.
    */
   readonly logDays?: number | false | undefined
   /** Entries of the audit log. Default 365. */
@@ -490,8 +496,8 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
 
 function resolveRetention(retention: RetentionOptions = {}): RetentionDays {
   assertDays('retention', retention, Object.keys(RETENTION_DAYS) as RetainedData[])
-  const { logDays = RETENTION_DAYS.logDays, auditDays = RETENTION_DAYS.auditDays } = retention
-  return { logDays: daysOf(logDays), auditDays: daysOf(auditDays) }
+  const { contentDays, logDays, auditDays } = { ...RETENTION_DAYS, ...definedOf(retention) }
+  return { contentDays: daysOf(contentDays), logDays: daysOf(logDays), auditDays: daysOf(auditDays) }
 }
 
 function assertDays<Kind extends RetainedData>(

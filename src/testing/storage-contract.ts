@@ -17,6 +17,7 @@ import { dueRecordChecks } from './storage/due-records.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
 import { enqueueChecks } from './storage/enqueued-jobs.ts'
+import { expiredContentChecks } from './storage/expired-contents.ts'
 import { fairnessChecks } from './storage/fairness.ts'
 import { followingWriteChecks } from './storage/following-writes.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
@@ -106,6 +107,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   contentChecks(check)
   uploadChecks(check)
   retentionChecks(check)
+  expiredContentChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)
   enqueueChecks(check)

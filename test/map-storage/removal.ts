@@ -28,6 +28,7 @@ function removeNotification(state: State, row: NotificationRow): number {
 export function expire(state: State, { what, ...request }: kit.ExpireRequest): kit.ExpireAnswer {
   const { most } = request
   const now = state.now()
+  if (what.contentsOlderThanMs !== undefined) return expireContents(state, what, request)
   if (what.organizationId !== undefined) {
     const [organization, latest] = [what.organizationId, now - what.olderThanMs]
     const rows = where(state.notifications.values(), { organization })
@@ -56,6 +57,29 @@ export function expire(state: State, { what, ...request }: kit.ExpireRequest): k
   })
   const next = [keys, matched, unmatched].some(({ length }) => length === most) ? 'more' : null
   return { removed: { idempotency: keys.length, receipts: matched.length }, unmatched: expired, next }
+}
+
+function expireContents(
+  state: State,
+  { organizationId, contentsOlderThanMs }: kit.ExpiringContents,
+  request: Omit<kit.ExpireRequest, 'what'>,
+): kit.ExpireAnswer {
+  const now = state.now()
+  const latest = now - contentsOlderThanMs
+  const old = state.events.filter(
+    ({ at, notification }) => notification.organization === organizationId && at <= latest,
+  )
+  const { step, next } = stepOf(old, request)
+  const rows = [...new Set(step.map(({ notification }) => notification))].filter(
+    (row) => !row.content.startsWith(kit.REMOVED) && isOver(state, row, latest, () => false),
+  )
+  for (const row of rows) {
+    const content = kit.expiredContent(JSON.parse(row.content), now)
+    Object.assign(row, kit.storedContent(content), { uploads: [] })
+  }
+  const last = step.at(-1)
+  const reached = last === undefined ? undefined : kit.encodeCursor([last.seq])
+  return { removed: { contents: rows.length }, unmatched: [], next, reached }
 }
 
 export function createDeletions(state: State): kit.DeletionRepository {

@@ -38,7 +38,7 @@ export {
 } from '../../../src/core/notification/record-facts.ts'
 export { type Rescheduled, rescheduled } from '../../../src/core/notification/reschedule.ts'
 export { createRetryPlan, type RetryPlan } from '../../../src/core/notification/retry-plan.ts'
-export { REMOVED } from '../../../src/core/notification/sensitive.ts'
+export { expiredContent, REMOVED } from '../../../src/core/notification/sensitive.ts'
 export type { Fold, Handover } from '../../../src/core/notification/status.ts'
 export { type StoredContent, storedContent } from '../../../src/core/notification/stored-content.ts'
 export type {
@@ -74,6 +74,7 @@ export type {
   ExpiredKind,
   ExpiredReceipt,
   ExpireRequest,
+  ExpiringContents,
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'

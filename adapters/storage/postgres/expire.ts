@@ -1,8 +1,10 @@
 import { isListener } from '../../../src/core/delivery/listeners.ts'
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
+import { expiredContent, REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type {
   ExpireAnswer,
   ExpireRequest,
+  ExpiringContents,
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
@@ -21,11 +23,17 @@ import {
   removeNotifications,
   removeWithJobs,
 } from './remove.ts'
+import { setContents } from './set-contents.ts'
 
 const LOOK = `
   SELECT n.id, n.seq, n.created_at FROM carillon.notifications AS n
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
+
+/** When the newest event of the notification `n` was. 0: it has only its accept. */
+const newestAt = `coalesce((SELECT e.at FROM carillon.states AS s
+      JOIN carillon.events AS e ON e.notification = s.notification AND e.sequence = s.sequence
+      WHERE s.notification = n.id), 0)`
 
 /** What keeps a notification: a job, something pending, or that its newest event (or the accept) is not old enough. */
 const keptBy = (deliveries: string) => ({
@@ -37,15 +45,24 @@ const keptBy = (deliveries: string) => ({
   selectOver: `
   SELECT n.id FROM carillon.notifications AS n
   WHERE n.id = ANY ($1::text[]) AND ${noJob(deliveries)}
-    AND coalesce((SELECT e.at FROM carillon.states AS s
-      JOIN carillon.events AS e ON e.notification = s.notification AND e.sequence = s.sequence
-      WHERE s.notification = n.id), 0) <= $2`,
+    AND ${newestAt} <= $2`,
 })
 
 export const KEPT_BY_ALL: Kept = keptBy('true')
 
 /** A listener that no process has may still wait for its events. */
 const KEPT_BUT_FOR_LISTENERS: Kept = keptBy(`NOT (${OF_LISTENER})`)
+
+/** The index by time finds them. */
+const LOOK_EVENTS = `
+  SELECT e.at, e.seq, e.sequence, e.notification FROM carillon.events AS e
+  WHERE e.organization = $1 AND e.at <= $2 AND (e.at, e.seq, e.sequence) > ($3, $4, $5)
+  ORDER BY e.at, e.seq, e.sequence LIMIT $6`
+
+const selectContents = (columns: string): string => `
+  SELECT ${columns} FROM carillon.notifications AS n
+  WHERE n.id = ANY ($1::text[]) AND left(n.content, ${REMOVED.length}) <> '${REMOVED}'
+    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq) AND ${newestAt} <= $2`
 
 const SELECT_OTHER_EVENTS = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
@@ -80,6 +97,13 @@ const DELETE_RECEIPTS = `
 
 type Kept = ReturnType<typeof keptBy>
 
+interface EventPlace {
+  readonly at: number
+  readonly seq: number
+  readonly sequence: number
+  readonly notification: string
+}
+
 interface OldRow {
   readonly id: string
   readonly seq: number
@@ -89,6 +113,9 @@ interface OldRow {
 export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
   return async function expire(request) {
     const { what } = request
+    if (what.contentsOlderThanMs !== undefined) {
+      return connection.transaction((tx) => expireContents(tx, what, request))
+    }
     if (what.organizationId !== undefined) {
       return connection.transaction((tx) => expireNotifications(tx, what, request))
     }
@@ -116,6 +143,39 @@ async function expireNotifications(
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
   const removed = { notifications: over, deliveries: deliveries + others }
   return { removed, unmatched: [], next }
+}
+
+async function expireContents(
+  tx: Transaction,
+  { organizationId, contentsOlderThanMs }: ExpiringContents,
+  { most, after }: ExpireRequest,
+): Promise<ExpireAnswer> {
+  const latest = Math.floor(tx.now - contentsOlderThanMs)
+  const [at = -1, seq = -1, sequence = -1] = after === undefined ? [] : decodeCursor(after, 3)
+  const events = await tx.rows<EventPlace>(LOOK_EVENTS, [organizationId, latest, at, seq, sequence, most])
+  const last = events.at(-1)
+  if (last === undefined) return { removed: {}, unmatched: [], next: null }
+  const named = [...new Set(events.map(({ notification }) => notification))]
+  // As below: unfinished ones are not locked.
+  const found = (await tx.rows<{ id: string }>(selectContents('n.id'), [named, latest])).map(({ id }) => id)
+  const contents = await removeContents(tx, found, latest)
+  const reached = encodeCursor([last.at, last.seq, last.sequence])
+  return { removed: { contents }, unmatched: [], next: events.length < most ? null : reached, reached }
+}
+
+async function removeContents(tx: Transaction, found: readonly string[], latest: number): Promise<number> {
+  if (found.length === 0) return 0
+  await tx.rows(LOCK_NOTIFICATIONS, [found])
+  const rows = await tx.rows<{ id: string; content: string }>(selectContents('n.id, n.content'), [
+    found,
+    latest,
+  ])
+  const contents = rows.map(({ id, content }) => ({
+    id,
+    content: expiredContent(JSON.parse(content), tx.now),
+  }))
+  await setContents(tx, contents)
+  return contents.length
 }
 
 async function selectOver(

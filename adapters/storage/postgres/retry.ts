@@ -16,8 +16,7 @@ import { labelIndex } from './labels.ts'
 import { FACT_COLUMNS, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 
-const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id,
-  left(n.content, ${REMOVED.length}) = '${REMOVED}' AS removed`
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id`
 
 /** The bound applies before the filter, so a step takes a short time even if few rows match. */
 const lookAt = (states: string): string => `
@@ -44,9 +43,11 @@ const lookAtMarked = (marked: string): string => `
 /** Reads named rows first, regardless of the statistics; otherwise a plan scans all rows of the organization. */
 const NAMED = '(SELECT * FROM carillon.states WHERE notification = ANY ($7::text[]) OFFSET 0)'
 
-/** The rows were read before they were locked: one that has a job by now was retried by another process. */
-const FIND_JOBS = `
-  SELECT j.subject FROM carillon.jobs AS j WHERE j.id = ANY ($1::bigint[])`
+/** The rows were read before they were locked: meanwhile one may have been retried, or have lost its content. */
+const LOOK_AGAIN = `
+  SELECT n.id, left(n.content, ${REMOVED.length}) = '${REMOVED}' AS removed,
+    EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq) AS queued
+  FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[])`
 
 /**
  * Facts are read as text: PostgreSQL's JSON refuses a document with U+0000 or a lone surrogate. The pattern cannot
@@ -68,8 +69,13 @@ interface DeadRow extends FactRow {
   readonly high: boolean
   readonly expires_at: number | null
   readonly template_id: string | null
-  readonly removed: boolean
   readonly dead: boolean
+}
+
+interface LockedRow {
+  readonly id: string
+  readonly removed: boolean
+  readonly queued: boolean
 }
 
 interface Retried {
@@ -89,22 +95,21 @@ async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswe
   const plan = createRetryPlan(request, tx.now)
   const rows = await look(tx, request)
   const deadRows = rows.filter(({ dead }) => dead)
-  const standings = await lockNotifications(
-    tx,
-    deadRows.map(({ id }) => id),
-  )
-  const found = await tx.rows<{ subject: string }>(FIND_JOBS, [deadRows.map(({ seq }) => 2 * seq)])
-  const queued = new Set(found.map(({ subject }) => subject))
+  const deadIds = deadRows.map(({ id }) => id)
+  const standings = await lockNotifications(tx, deadIds)
+  const found = deadIds.length === 0 ? [] : await tx.rows<LockedRow>(LOOK_AGAIN, [deadIds])
+  const locked = new Map(found.map((row) => [row.id, row]))
   const taken: Retried[] = []
   for (const row of deadRows) {
     const standing = standings.get(row.id)
-    const dead = standing?.state.status === 'failed' && !queued.has(row.id)
+    const { queued, removed } = locked.get(row.id) ?? {}
+    const dead = standing?.state.status === 'failed' && queued === false
     if (standing === undefined || !dead) continue
     if (!matchesFilter({ ...row, ...factColumns(standing.state) }, filter)) continue
     const place = plan.place({
       channel: row.channel,
       expiresAt: row.expires_at,
-      removed: row.removed,
+      removed: removed === true,
     })
     if (place !== null && dryRun !== true) taken.push({ row, standing, ...place })
   }

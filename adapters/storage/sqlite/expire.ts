@@ -1,7 +1,9 @@
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
+import { expiredContent, REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type {
   ExpireAnswer,
   ExpireRequest,
+  ExpiringContents,
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
@@ -10,6 +12,7 @@ import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import { createRemove, noJob, OF_LISTENER, type RemovedRow } from './remove.ts'
+import { createSetContent } from './set-content.ts'
 
 /**
  * Finished: no job, neither its own nor a delivery's, and the newest event (or the accept) is old enough. A listener that
@@ -22,6 +25,16 @@ const LOOK = `
   FROM carillon_notifications AS n
   WHERE n.organization = ? AND n.created_at <= ? AND (n.created_at, n.seq) > (?, ?)
   ORDER BY n.created_at, n.seq LIMIT ?`
+
+/** The index by time finds them. Reads the content only if it is as short as a removed one. */
+const LOOK_EVENTS = `
+  SELECT e.at, e.notification AS seq, e.sequence,
+    (octet_length(n.content) >= 1000 OR substr(n.content, 1, ${REMOVED.length}) <> '${REMOVED}')
+    AND (SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1) <= ?
+    AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq) AS over
+  FROM carillon_events AS e CROSS JOIN carillon_notifications AS n ON n.seq = e.notification
+  WHERE e.organization = ? AND e.at <= ? AND (e.at, e.notification, e.sequence) > (?, ?, ?)
+  ORDER BY e.at, e.notification, e.sequence LIMIT ?`
 
 const SELECT_OTHER_EVENTS = `
   SELECT id FROM carillon_deliveries AS d
@@ -55,12 +68,24 @@ interface OldRow extends RemovedRow {
   readonly over: 0 | 1
 }
 
+interface EventPlace {
+  readonly at: number
+  readonly seq: number
+  readonly sequence: number
+  readonly over: 0 | 1
+}
+
 export function createExpire(
   connection: Connection,
   addresses: Pick<Addresses, 'writeOne'>,
 ): (request: ExpireRequest) => Promise<ExpireAnswer> {
   const look = connection.statement<OldRow>(LOOK)
   const selectOtherEvents = connection.statement<{ id: number }>(SELECT_OTHER_EVENTS)
+  const lookEvents = connection.statement<EventPlace>(LOOK_EVENTS)
+  const selectContent = connection.statement<{ content: string }>(
+    'SELECT content FROM carillon_notifications WHERE seq = ?',
+  )
+  const setContent = createSetContent(connection)
   const remove = createRemove(connection)
   const deleteIdempotency = connection.statement(DELETE_IDEMPOTENCY)
   const deleteUnmatched = connection.statement<UnmatchedRow>(DELETE_UNMATCHED)
@@ -91,6 +116,27 @@ export function createExpire(
     return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
   }
 
+  function expireContents(
+    { organizationId, contentsOlderThanMs }: ExpiringContents,
+    most: number,
+    after: string | undefined,
+  ): ExpireAnswer {
+    const now = connection.now()
+    const latest = now - contentsOlderThanMs
+    const [at = -1, seq = -1, sequence = -1] = after === undefined ? [] : decodeCursor(after, 3)
+    const events = lookEvents().all(latest, organizationId, latest, at, seq, sequence, most)
+    const last = events.at(-1)
+    if (last === undefined) return { removed: {}, unmatched: [], next: null }
+    const over = new Set(events.filter((event) => event.over === 1).map((event) => event.seq))
+    for (const one of over) {
+      const content = selectContent().get(one)?.content
+      if (content !== undefined) setContent(one, expiredContent(JSON.parse(content), now))
+    }
+    const reached = encodeCursor([last.at, last.seq, last.sequence])
+    const next = events.length < most ? null : reached
+    return { removed: { contents: over.size }, unmatched: [], next, reached }
+  }
+
   function expireRest(
     { receiptsOlderThanMs, unmatchedOlderThanMs }: ExpiringRest,
     most: number,
@@ -112,8 +158,10 @@ export function createExpire(
   return function expire({ what, most: wanted, after }) {
     const most = Math.min(wanted, STEP)
     // After a power failure the next run removes the rows again.
-    return connection.write(() =>
-      what.organizationId === undefined ? expireRest(what, most) : expireNotifications(what, most, after),
-    )
+    return connection.write(() => {
+      if (what.organizationId === undefined) return expireRest(what, most)
+      if (what.contentsOlderThanMs !== undefined) return expireContents(what, most, after)
+      return expireNotifications(what, most, after)
+    })
   }
 }

@@ -19,6 +19,7 @@ import type {
   PinnedText,
 } from '../notification/notification.ts'
 import { LATEST_TIME } from '../notification/outcome.ts'
+import { contentRemoved } from '../notification/sensitive.ts'
 import { addressed } from '../people/addressed.ts'
 import type { PeopleFinder, ResolvedPerson } from '../people/finder.ts'
 import { localeOf, timeZoneOf } from '../people/language.ts'
@@ -203,7 +204,7 @@ export function prepareResend(original: Notification, services: AcceptServices):
   const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = original
   const { metadata, recipient, category } = original
   const { turnedOff: _, delayed: __, ...content } = original.content
-  if (content.removed === true) throw new NotifierError('content_removed')
+  if (content.removed === true) throw contentRemoved(original.content)
   const kind = services.registry.kinds.of(channel)
   const route = routeOf(kind, organizationId, services)
   // A recipient without an address: it will be skipped.

@@ -201,7 +201,7 @@ const ROWS = {
   ],
   content_removed: [
     409,
-    'The content was removed: the message is marked sensitive and its delivery has ended, or a preference had turned it off and it was large.',
+    'The content was removed: the message is marked sensitive and its delivery has ended, a preference had turned it off and it was large, or its days are over.',
     'Send a new message.',
   ],
   not_retryable: [

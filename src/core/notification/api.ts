@@ -18,8 +18,8 @@ export interface Notifications<Tx = never> {
    * One notification with its timeline; with `rendered: true` also its content.
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered` also `sensitive_content`
-   *   for a sensitive message, `content_removed` for a large one that a preference had turned off, and `template_error`
-   *   if it cannot be rendered
+   *   for a sensitive message, `content_removed` for a large one that a preference had turned off and where
+   *   `retention.contentDays` are over, and `template_error` if it cannot be rendered
    *
    * @example
    * const { status, timeline } = await notifier.notifications.get('notif_1234')
@@ -71,7 +71,7 @@ export interface Notifications<Tx = never> {
    * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` for an ended sensitive
-   *   message and a large one that a preference had turned off, `invalid_channel` if the channel is no longer configured, and as `send`
+   *   message, a large one that a preference had turned off, and where `retention.contentDays` are over, `invalid_channel` if the channel is no longer configured, and as `send`
    *
    * @example
    * const { id } = await notifier.notifications.resend('notif_1234', { idempotencyKey: 'resend:notif_1234' })

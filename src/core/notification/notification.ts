@@ -96,6 +96,8 @@ interface Sensitivity {
   readonly sensitive?: true
   /** The content has been removed. */
   readonly removed?: true
+  /** When retention removed it, in epoch milliseconds. Absent: it did not. */
+  readonly removedAt?: number
 }
 
 interface LiteralText {

@@ -36,7 +36,7 @@ import type { Notification, NotificationFailure } from './notification.ts'
 import { failureOf, otherAddress } from './record-facts.ts'
 import { MAX_RESCHEDULES } from './reschedule.ts'
 import { rescheduleInput } from './reschedule-input.ts'
-import { removedContent } from './sensitive.ts'
+import { contentRemoved, removedContent } from './sensitive.ts'
 import { waitingOf } from './waiting.ts'
 
 const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
@@ -136,7 +136,7 @@ export function createNotifications(
   /** @throws NotifierError `sensitive_content`, `content_removed` */
   async function render({ organizationId, channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
-    if (content.removed === true) throw new NotifierError('content_removed')
+    if (content.removed === true) throw contentRemoved(content)
     const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
     const share = processor.share(organizationId)

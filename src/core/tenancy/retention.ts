@@ -1,28 +1,35 @@
 /** A kind of data that expires: an option of `retention`. */
-export type RetainedData = 'logDays' | 'auditDays'
+export type RetainedData = 'contentDays' | 'logDays' | 'auditDays'
 
 /** Days by kind of data. Infinity: forever. */
 export type RetentionDays = Readonly<Record<RetainedData, number>>
 
 /** The defaults. */
-export const RETENTION_DAYS: RetentionDays = Object.freeze({ logDays: 90, auditDays: 365 })
+export const RETENTION_DAYS: RetentionDays = Object.freeze({
+  contentDays: Number.POSITIVE_INFINITY,
+  logDays: 90,
+  auditDays: 365,
+})
 
 /** How long the notifications of organizations of a plan are kept. */
 export interface PlanRetention {
   /** As in the option `retention`. Default: that option. */
+  readonly contentDays?: number | false | undefined
+  /** The same. */
   readonly logDays?: number | false | undefined
 }
 
 /** What an organization has chosen. Null: as in its plan. */
 export interface OwnRetention {
+  readonly contentDays: number | null
   readonly logDays: number | null
 }
 
 /** Of an organization that has chosen nothing. */
-export const NO_OWN_RETENTION: OwnRetention = Object.freeze({ logDays: null })
+export const NO_OWN_RETENTION: OwnRetention = Object.freeze({ contentDays: null, logDays: null })
 
 /** The kinds of data that a plan and an organization can keep for another time. */
-export const OWN_RETENTION: readonly (keyof OwnRetention)[] = ['logDays']
+export const OWN_RETENTION: readonly (keyof OwnRetention)[] = ['contentDays', 'logDays']
 
 /** The days that hold for an organization. */
 export function retentionOf(
@@ -30,7 +37,8 @@ export function retentionOf(
   plan: PlanRetention | undefined,
   service: RetentionDays,
 ): Pick<RetentionDays, keyof OwnRetention> {
-  return { logDays: own?.logDays ?? daysOf(plan?.logDays) ?? service.logDays }
+  const of = (kind: keyof OwnRetention): number => own?.[kind] ?? daysOf(plan?.[kind]) ?? service[kind]
+  return { contentDays: of('contentDays'), logDays: of('logDays') }
 }
 
 /** False is forever. */

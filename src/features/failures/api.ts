@@ -42,7 +42,8 @@ export interface Retries {
    * Does not count again. For other states use `resend`.
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
-   *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
+   *   has expired, `content_removed` if it was sensitive or its content has expired, `invalid_channel` if the channel is no longer
+   *   configured
    *
    * @example
    * await notifier.notifications.retry('notif_1234')

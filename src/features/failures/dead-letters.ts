@@ -7,6 +7,7 @@ import { groupFailures } from '../../core/notification/failure-groups.ts'
 import { templateId } from '../../core/notification/filter.ts'
 import type { NotificationRecord } from '../../core/notification/model.ts'
 import { listSummaries } from '../../core/notification/notifications.ts'
+import { contentRemoved } from '../../core/notification/sensitive.ts'
 import type { NotificationFilter, RetryRequest } from '../../core/ports/storage/notifications.ts'
 import { decodeCursor, encodeCursor, notACursor } from '../../core/records/cursor.ts'
 import { listReader } from '../../core/records/list.ts'
@@ -112,14 +113,19 @@ export function createDeadLetters({
   }
 
   async function retry(organizationId: string, id: string): Promise<NotificationRecord> {
-    const { status } = owned(
+    const { status, content } = owned(
       await byId(id, (known) => storage.notifications.get(known)),
       organizationId,
       'notification_not_found',
     )
     const lanes = await lanesOf(organizationId)
     const filter = { organizationId, ids: [id] }
-    const { retried, expired, unroutable, contentRemoved } = await storage.notifications.retry({
+    const {
+      retried,
+      expired,
+      unroutable,
+      contentRemoved: removed,
+    } = await storage.notifications.retry({
       filter,
       lanes,
       most: 1,
@@ -129,7 +135,7 @@ export function createDeadLetters({
       return notifications.get(organizationId, id)
     }
     if (expired === 1) throw notRetryable('It has expired. Resend it instead: the copy gets as much time.')
-    if (contentRemoved === 1) throw new NotifierError('content_removed')
+    if (removed === 1) throw contentRemoved(content)
     if (unroutable === 1) throw new NotifierError('invalid_channel')
     throw notRetryable(`Only failed notifications are retried, and this one is ${status}. Resend it instead.`)
   }

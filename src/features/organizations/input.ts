@@ -53,6 +53,8 @@ export interface OrganizationInput {
 
 /** How many days an organization keeps each kind of its data: 1 to 36 500. */
 export interface RetentionInput {
+  /** Texts, variables and files of ended notifications, which may end before them. Null: as in its plan. */
+  readonly contentDays?: number | null | undefined
   /** Ended notifications with their log and webhook deliveries. Null: as in its plan. */
   readonly logDays?: number | null | undefined
 }
@@ -92,6 +94,7 @@ const senders = z
 const days = z.int().min(1).max(36_500).nullish()
 const retention = z
   .strictObject({
+    contentDays: days.describe('Texts, variables and files of ended notifications; null: as in its plan.'),
     logDays: days.describe(
       'Ended notifications with their log and webhook deliveries; null: as in its plan.',
     ),

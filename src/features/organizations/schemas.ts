@@ -31,6 +31,7 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = named(
       .describe('Addresses and domains that its mails may come from; null: as the providers allow.'),
     retention: z
       .object({
+        contentDays: z.int().nullable().describe('Texts, variables and files of ended notifications.'),
         logDays: z.int().nullable().describe('Ended notifications with their log and webhook deliveries.'),
       })
       .describe('How many days each kind of its data is kept. A null: as in its plan.'),

@@ -5,6 +5,8 @@ import type { Logger } from '../../core/ports/logger.ts'
 import type { ExpiredKind, ExpiredReceipt, ExpireRequest } from '../../core/ports/storage/expire.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { RecordKind } from '../../core/records/record-kind.ts'
+import type { RecordStore } from '../../core/records/record-stores.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
 import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
@@ -24,10 +26,21 @@ export interface RetentionServices {
   readonly logger: Logger
   readonly retention: RetentionDays
   readonly plans: Pick<PlanFinder, 'choose'>
+  readonly positions: RecordStore<ContentPosition>
   /** Of no organization. */
   readonly expiring: readonly Expiring[]
   onError(error: unknown): void
 }
+
+/** How far the contents of an organization, whose id it has, are removed. Of no organization, which could not pay for it. */
+export interface ContentPosition {
+  /** Null: nothing is removed yet. */
+  readonly after: string | null
+}
+
+export const contentPositionKind: RecordKind<ContentPosition> = { name: 'content_positions', version: 1 }
+
+type OrganizationDays = ReturnType<typeof retentionOf>
 
 const DAY_MS = 86_400_000
 const FIRST_RUN_MS = 5 * 60_000
@@ -38,6 +51,9 @@ const UNMATCHED_MS = DAY_MS
 
 /** Rows per commit at most. */
 const STEP = 1_000
+
+/** Events per commit whose contents are removed: a content can be large. */
+const CONTENTS = 100
 
 /** Records per commit: a synchronous storage blocks the process meanwhile. */
 const RECORDS = 100
@@ -57,6 +73,7 @@ export function createRetention({
   logger,
   retention,
   plans,
+  positions,
   expiring,
   onError,
 }: RetentionServices): Retention {
@@ -80,6 +97,7 @@ export function createRetention({
   async function run(): Promise<void> {
     const removed: Removed = {
       notifications: 0,
+      contents: 0,
       deliveries: 0,
       idempotency: 0,
       receipts: 0,
@@ -105,9 +123,9 @@ export function createRetention({
         { limit: ORGANIZATIONS, offset: 0, cursor },
       )
       for (const organization of page.items) {
-        const { logDays } = daysFor(organization)
-        longestDays = Math.max(longestDays, logDays)
-        await expireOne(organization, msOf(logDays), removed)
+        const days = daysFor(organization)
+        longestDays = Math.max(longestDays, days.logDays)
+        await expireOne(organization, days, removed)
       }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
@@ -120,19 +138,21 @@ export function createRetention({
     return msOf(longestDays)
   }
 
-  function daysFor({ id, value }: StoredRecord<OrganizationValue>): Pick<RetentionDays, 'logDays'> {
+  function daysFor({ id, value }: StoredRecord<OrganizationValue>): OrganizationDays {
     return retentionOf(value.retention, plans.choose(id, value.plan).plan.retention, retention)
   }
 
   /** An error for one organization must not stop the retention of the others. */
   async function expireOne(
     { id, value: { deleting } }: StoredRecord<OrganizationValue>,
-    olderThanMs: number | null,
+    { contentDays, logDays }: OrganizationDays,
     removed: Removed,
   ): Promise<void> {
-    if (stopped || deleting !== null || olderThanMs === null) return
+    if (stopped || deleting !== null) return
     try {
-      await expire({ organizationId: id, olderThanMs }, removed)
+      const olderThanMs = msOf(logDays)
+      if (olderThanMs !== null) await expire({ organizationId: id, olderThanMs }, removed)
+      if (contentDays < logDays) await expireContents(id, contentDays * DAY_MS, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -149,6 +169,24 @@ export function createRetention({
       if (next !== null || Object.values(removed).some((count) => count > 0)) await pause()
       if (next === null) return
       after = next
+    }
+  }
+
+  /** Goes on where an earlier run has stopped, in this process or another. */
+  async function expireContents(id: string, contentsOlderThanMs: number, total: Removed): Promise<void> {
+    const what = { organizationId: id, contentsOlderThanMs }
+    let position = await positions.keep({ id, organizationId: null, value: { after: null } })
+    for (let more = true; more && !stopped; ) {
+      const after = position.value.after ?? undefined
+      const { removed, next, reached = null } = await storage.expire({ what, most: CONTENTS, after })
+      total.contents += removed.contents ?? 0
+      if (reached === null) return
+      const moved = await positions.replace(position, { after: reached })
+      // Another process has gone on from here.
+      if (typeof moved === 'string') return
+      position = moved
+      more = next !== null
+      await pause()
     }
   }
 

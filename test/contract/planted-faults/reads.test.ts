@@ -195,7 +195,7 @@ eachIsFound({
   'what is young expires': [
     'what is old enough is removed',
     expiring((expire, { what, ...request }) =>
-      expire({ ...request, what: what.organizationId === undefined ? what : { ...what, olderThanMs: 0 } }),
+      expire({ ...request, what: 'olderThanMs' in what ? { ...what, olderThanMs: 0 } : what }),
     ),
   ],
   'a step of an expiry is longer than asked for': [

@@ -24,7 +24,7 @@ describe('creating an organization', () => {
       name: 'Acme',
       plan: 'pro',
       smsCountries: ['+49'],
-      retention: { logDays: 30 },
+      retention: { contentDays: 7, logDays: 30 },
     }
     const created = await create(given)
     expect([created.status, created.json]).toEqual([
@@ -51,7 +51,7 @@ describe('creating an organization', () => {
     expect(json).toMatchObject({
       id: expect.stringMatching(/^org_[\w-]{22}$/),
       plan: null,
-      retention: { logDays: null },
+      retention: { contentDays: null, logDays: null },
     })
   })
 
@@ -99,11 +99,14 @@ describe('changing an organization', () => {
     expect(changed.json).toEqual({ ...json, name: 'Delta', plan: null })
     expect((await api('PATCH', path, {})).json).toEqual(changed.json)
     expect((await api('GET', path)).json).toEqual(changed.json)
-    const longer = await api('PATCH', path, { retention: { logDays: 8 } })
-    expect(longer.json).toEqual({ ...changed.json, retention: { logDays: 8 } })
-    for (const retention of [{ logDays: null }, null]) {
+    const longer = await api('PATCH', path, { retention: { contentDays: 3 } })
+    expect(longer.json).toEqual({ ...changed.json, retention: { contentDays: 3, logDays: 7 } })
+    for (const retention of [{ contentDays: null, logDays: null }, null]) {
       await api('PATCH', path, { retention: { logDays: 9 } })
-      expect((await api('PATCH', path, { retention })).json?.retention).toEqual({ logDays: null })
+      expect((await api('PATCH', path, { retention })).json?.retention).toEqual({
+        contentDays: null,
+        logDays: null,
+      })
     }
   })
 

@@ -2,7 +2,7 @@ import type { FactType } from '../../notification/facts.ts'
 
 /** One step of the removal of expired data: one short commit. */
 export interface ExpireRequest {
-  readonly what: ExpiringNotifications | ExpiringRest
+  readonly what: ExpiringNotifications | ExpiringContents | ExpiringRest
   /** Maximum number of rows of each kind to examine, at least 1. A storage that blocks its process examines fewer. */
   readonly most: number
   /** `next` of the previous step. Absent: begin with the oldest. */
@@ -19,6 +19,19 @@ export interface ExpiringNotifications {
   /** `ALL_ORGANIZATIONS`: only the events about endpoints of operators. */
   readonly organizationId: string
   readonly olderThanMs: number
+  readonly contentsOlderThanMs?: undefined
+}
+
+/**
+ * Contents of ended notifications of an organization without a new event for `contentsOlderThanMs`. Each is replaced by
+ * `expiredContent(content, now)`, and names no upload any more. A notification with a job of its own keeps its content.
+ *
+ * A step looks at events, the oldest first. An event is looked at once, because the next run begins with `reached` of this
+ * one: what waits now has a newer event when it has ended.
+ */
+export interface ExpiringContents {
+  readonly organizationId: string
+  readonly contentsOlderThanMs: number
 }
 
 /**
@@ -28,6 +41,7 @@ export interface ExpiringNotifications {
  */
 export interface ExpiringRest {
   readonly organizationId?: undefined
+  readonly contentsOlderThanMs?: undefined
   /** Age of the keys. Null: keep them. */
   readonly receiptsOlderThanMs: number | null
   readonly unmatchedOlderThanMs: number
@@ -42,9 +56,17 @@ export interface ExpireAnswer {
   readonly unmatched: readonly ExpiredReceipt[]
   /** `after` of the next step. Null: nothing is left that has expired. */
   readonly next: string | null
+  /** Of contents: `after` of the next run. Absent: as before. */
+  readonly reached?: string | undefined
 }
 
-export type ExpiredKind = 'notifications' | 'deliveries' | 'idempotency' | 'receipts' | 'partitions'
+export type ExpiredKind =
+  | 'notifications'
+  | 'contents'
+  | 'deliveries'
+  | 'idempotency'
+  | 'receipts'
+  | 'partitions'
 
 /** A report about an unknown message. */
 export interface ExpiredReceipt {

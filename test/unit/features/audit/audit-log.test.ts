@@ -122,9 +122,13 @@ describe('an entry', () => {
       await notifier.organizations.update('org_default', { retention })
     const { items } = await notifier.auditLog.list({ action: 'organization.updated' })
     expect(items.flatMap(({ changed }) => changed)).toEqual([
-      { field: 'retention', before: '{"logDays":60}', after: null },
-      { field: 'retention', before: '{"logDays":30}', after: '{"logDays":60}' },
-      { field: 'retention', before: null, after: '{"logDays":30}' },
+      { field: 'retention', before: '{"contentDays":null,"logDays":60}', after: null },
+      {
+        field: 'retention',
+        before: '{"contentDays":null,"logDays":30}',
+        after: '{"contentDays":null,"logDays":60}',
+      },
+      { field: 'retention', before: null, after: '{"contentDays":null,"logDays":30}' },
     ])
   })
 

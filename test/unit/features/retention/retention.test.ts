@@ -2,9 +2,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../../src/core/observe/silent-logger.ts'
 import type { ExpireAnswer, ExpireRequest } from '../../../../src/core/ports/storage/expire.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
+import { createRecordStores } from '../../../../src/core/records/record-stores.ts'
 import { perMinutePlans, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
+import { RETENTION_DAYS } from '../../../../src/core/tenancy/retention.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
-import { createRetention } from '../../../../src/features/retention/service.ts'
+import { contentPositionKind, createRetention } from '../../../../src/features/retention/service.ts'
 import { usedTokenKind } from '../../../../src/features/sessions/service.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
@@ -97,6 +99,7 @@ describe('retention', () => {
         level: 'info',
         fields: {
           notifications: 2_000,
+          contents: 0,
           deliveries: 0,
           idempotency: 0,
           receipts: 0,
@@ -124,7 +127,7 @@ describe('retention', () => {
     const { clock, notifier, ids, send } = await start()
     await notifier.organizations.create({ id: 'org_short', name: 'Short', retention: { logDays: 30 } })
     const long = await notifier.organizations.create({ id: 'org_long', name: 'Long' })
-    expect(long.retention).toEqual({ logDays: null })
+    expect(long.retention).toEqual({ contentDays: null, logDays: null })
     await notifier.organizations.update('org_long', { retention: { logDays: 100 } })
     const all = ['org_default', 'org_short', 'org_long']
     for (const organizationId of all) await send(organizationId)
@@ -268,7 +271,7 @@ describe('retention', () => {
   })
 })
 
-describe.each(['logDays', 'auditDays'] as const)('%s', (kind) => {
+describe.each(['contentDays', 'logDays', 'auditDays'] as const)('%s', (kind) => {
   it.each([0, -1, Number.NaN, '90', null, true])('cannot be %s, for the service or for a plan', (days) => {
     const channels = { email: recordingProvider() }
     const retention = { [kind]: days }
@@ -287,7 +290,7 @@ it('names an option that does not exist', () => {
   const channels = { email: recordingProvider() }
   const retention = { days: 90 } as object
   expect(() => createNotifier({ channels, retention })).toThrow(
-    '"retention.days" is not an option: use retention.logDays, retention.auditDays.',
+    '"retention.days" is not an option: use retention.contentDays, retention.logDays, retention.auditDays.',
   )
 })
 
@@ -320,7 +323,8 @@ describe('on its own', () => {
       storage,
       clock,
       logger: silentLogger(),
-      retention: { logDays: 90, auditDays: 365 },
+      retention: RETENTION_DAYS,
+      positions: createRecordStores(storage.records, () => null).of(contentPositionKind),
       plans: { choose: () => ({ name: 'unlimited', plan: UNLIMITED }) },
       expiring: [{ kind: usedTokenKind, after: { ms: 1 } }],
       onError() {},
