@@ -79,6 +79,19 @@ export function uploadChecks(check: Check): void {
     assert.equal(await remove(storage, cancelled), removed)
   })
 
+  check('a content that has expired names no upload any more', async ({ storage, advance }) => {
+    const id = await upload(storage)
+    await accept(storage, [note({ uploads: [id] })])
+    const job = await claimOne(storage)
+    await start(storage, [job])
+    await storage.settle([ended(job)])
+    await advance(1)
+    assert.deepEqual(await remove(storage, id), kept)
+    const what = { organizationId: DEFAULT_ORGANIZATION, contentsOlderThanMs: 1 }
+    assert.equal((await storage.expire({ what, most: 10 })).removed.contents, 1)
+    assert.equal(await remove(storage, id), removed)
+  })
+
   check('an accept that names an upload which does not exist is refused alone', async ({ storage }) => {
     const acme = await organization(storage)
     const [own, foreign] = [await upload(storage), await upload(storage, acme)]

@@ -46,6 +46,12 @@ eachIsFound({
       for (const [row, { attachments }] of rows) Object.assign(row, { attachments })
     }),
   ],
+  'uploads stay named': [
+    'a content that has expired names no upload',
+    removing((rows) => {
+      for (const [row, { uploads }] of rows) Object.assign(row, { uploads })
+    }),
+  ],
   'the history goes, too': [
     OLD,
     removing((rows, state) => {
