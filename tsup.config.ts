@@ -49,6 +49,12 @@ export default defineConfig(({ dts }) => ({
     options.charset = 'utf8'
     options.minifySyntax = true
   },
+  plugins: [
+    {
+      name: 'without-paths-of-sources',
+      renderChunk: (code) => ({ code: code.replace(/^\/\/ \S+\.m?[jt]s\n/gm, '') }),
+    },
+  ],
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
   dts: dts !== false && {
     entry: declarations(),
