@@ -276,7 +276,7 @@ describeEachWith(
         after = (await long.storage.notifications.retry({ ...request, after })).next ?? undefined
       }
       do {
-        expect(await long.lookedAtBy(step)).toBeLessThan(5 * most)
+        expect(await long.lookedAtBy(step)).toBeLessThan(6 * most)
       } while (after !== undefined)
     })
 
