@@ -16,7 +16,7 @@ let tables: Uint8Array | undefined
 
 /** The default storage. It outlives a stop: several notifiers may share it, and a test may read it afterwards. */
 export function inMemory(clock?: Pick<Clock, 'now'>): Storage<SqliteTransaction> {
-  let opened: Copied | undefined
+  let opened: (DatabaseSync & Copied) | undefined
   class Database extends CopiedDatabase {
     constructor(file: string) {
       super(file)
@@ -30,7 +30,10 @@ export function inMemory(clock?: Pick<Clock, 'now'>): Storage<SqliteTransaction>
     async start(options) {
       const isNew = opened === undefined
       await storage.start(options)
-      if (isNew) tables ??= opened?.serialize()
+      if (!isNew) return
+      tables ??= opened?.serialize()
+      // The organization of the first database was created by that one's clock.
+      opened?.exec(`UPDATE carillon_r_organizations SET created_at = ${clock?.now() ?? Date.now()}`)
     },
     async stop() {},
   }
