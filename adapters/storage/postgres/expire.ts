@@ -9,6 +9,7 @@ import type {
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+import { contentsStep } from '../contents-step.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
@@ -153,14 +154,23 @@ async function expireContents(
   const latest = Math.floor(tx.now - contentsOlderThanMs)
   const [at = -1, seq = -1, sequence = -1] = after === undefined ? [] : decodeCursor(after, 3)
   const events = await tx.rows<EventPlace>(LOOK_EVENTS, [organizationId, latest, at, seq, sequence, most])
-  const last = events.at(-1)
-  if (last === undefined) return { removed: {}, unmatched: [], next: null }
   const named = [...new Set(events.map(({ notification }) => notification))]
   // As below: unfinished ones are not locked.
-  const found = (await tx.rows<{ id: string }>(selectContents('n.id'), [named, latest])).map(({ id }) => id)
-  const contents = await removeContents(tx, found, latest)
+  const found = await tx.rows<{ id: string; bytes: number }>(
+    selectContents('n.id, octet_length(n.content) AS bytes'),
+    [named, latest],
+  )
+  const bytesOf = new Map(found.map(({ id, bytes }) => [id, bytes]))
+  const step = contentsStep(events, ({ notification }) => {
+    const bytes = bytesOf.get(notification)
+    return bytes === undefined ? null : [notification, bytes]
+  })
+  const { last } = step
+  if (last === undefined) return { removed: {}, unmatched: [], next: null }
+  const contents = await removeContents(tx, step.contents, latest)
   const reached = encodeCursor([last.at, last.seq, last.sequence])
-  return { removed: { contents }, unmatched: [], next: events.length < most ? null : reached, reached }
+  const next = last === events.at(-1) && events.length < most ? null : reached
+  return { removed: { contents }, unmatched: [], next, reached }
 }
 
 async function removeContents(tx: Transaction, found: readonly string[], latest: number): Promise<number> {

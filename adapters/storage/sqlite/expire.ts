@@ -1,5 +1,5 @@
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
-import { expiredContent, REMOVED } from '../../../src/core/notification/sensitive.ts'
+import { expiredContent, LONGEST_REMOVED, REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type {
   ExpireAnswer,
   ExpireRequest,
@@ -8,6 +8,7 @@ import type {
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+import { contentsStep } from '../contents-step.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
@@ -28,8 +29,8 @@ const LOOK = `
 
 /** The index by time finds them. Reads the content only if it is as short as a removed one. */
 const LOOK_EVENTS = `
-  SELECT e.at, e.notification AS seq, e.sequence,
-    (octet_length(n.content) >= 1000 OR substr(n.content, 1, ${REMOVED.length}) <> '${REMOVED}')
+  SELECT e.at, e.notification AS seq, e.sequence, octet_length(n.content) AS bytes,
+    (octet_length(n.content) >= ${LONGEST_REMOVED} OR substr(n.content, 1, ${REMOVED.length}) <> '${REMOVED}')
     AND (SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1) <= ?
     AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq) AS over
   FROM carillon_events AS e CROSS JOIN carillon_notifications AS n ON n.seq = e.notification
@@ -72,6 +73,7 @@ interface EventPlace {
   readonly at: number
   readonly seq: number
   readonly sequence: number
+  readonly bytes: number
   readonly over: 0 | 1
 }
 
@@ -125,16 +127,17 @@ export function createExpire(
     const latest = now - contentsOlderThanMs
     const [at = -1, seq = -1, sequence = -1] = after === undefined ? [] : decodeCursor(after, 3)
     const events = lookEvents().all(latest, organizationId, latest, at, seq, sequence, most)
-    const last = events.at(-1)
+    const { last, contents } = contentsStep(events, ({ seq, over, bytes }) =>
+      over === 1 ? [seq, bytes] : null,
+    )
     if (last === undefined) return { removed: {}, unmatched: [], next: null }
-    const over = new Set(events.filter((event) => event.over === 1).map((event) => event.seq))
-    for (const one of over) {
+    for (const one of contents) {
       const content = selectContent().get(one)?.content
       if (content !== undefined) setContent(one, expiredContent(JSON.parse(content), now))
     }
     const reached = encodeCursor([last.at, last.seq, last.sequence])
-    const next = events.length < most ? null : reached
-    return { removed: { contents: over.size }, unmatched: [], next, reached }
+    const next = last === events.at(-1) && events.length < most ? null : reached
+    return { removed: { contents: contents.length }, unmatched: [], next, reached }
   }
 
   function expireRest(

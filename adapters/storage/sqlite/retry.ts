@@ -1,5 +1,5 @@
 import { createRetryPlan } from '../../../src/core/notification/retry-plan.ts'
-import { REMOVED } from '../../../src/core/notification/sensitive.ts'
+import { LONGEST_REMOVED, REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type { RetryAnswer, RetryRequest } from '../../../src/core/ports/storage/notifications.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import { matchesFilter } from '../rows/notification.ts'
@@ -26,7 +26,7 @@ const LOOK = `
 /** Reads the content only if a template is asked for, or if it is as short as removed content. */
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
   CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template_id,
-  octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed,
+  octet_length(n.content) < ${LONGEST_REMOVED} AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed,
   n.failed = 1 AND ${NO_JOB} AS dead`
 
 const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.organization = ? ${LOOK}`

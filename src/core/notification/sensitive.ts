@@ -4,6 +4,9 @@ import type { NotificationContent } from './notification.ts'
 /** The start of the stored JSON of a removed content, which cannot be retried. */
 export const REMOVED = '{"removed":true,'
 
+/** A removed content has fewer bytes: the name of a template, and the versions of its layout and of up to 50 partials. */
+export const LONGEST_REMOVED = 8_192
+
 /** The rest of a content: the template, without any text. Removes a sensitive one after its delivery. */
 export function removedContent(content: NotificationContent): NotificationContent {
   const { sensitive } = content

@@ -24,6 +24,13 @@ const WEEK = 604_800_000
 const attachments = [{ filename: 'a.txt', contentType: 'text/plain', content: 'SGk=' }]
 const content = { subject: 'Order', body: 'Order 4711 is on its way.', parts: { attachments } } as const
 
+/** What stays of it is long: the versions of many partials. */
+const partials = Array.from({ length: 50 }, (_, at) => `partial_${`${at}`.padStart(40, '0')}`)
+const ofTemplate = {
+  template: { id: 'tpl_1', name: 'order', version: 1, texts: { partials } },
+  variables: { order: 4711 },
+} as const
+
 interface Removed {
   readonly contents: number
   /** Where the next run begins. Undefined: where this one began. */
@@ -119,13 +126,15 @@ export function expiredContentChecks(check: Check): void {
   )
 
   check('what lost its content by age is not retried', async ({ storage, advance }) => {
-    await accept(storage, [note({ content })])
-    await deliver(storage, [sent({ type: 'failed', code: 'provider_error' })])
+    const ids = await accept(storage, [note({ content }), note({ content: ofTemplate })])
+    const jobs = await claim(storage, ids.length)
+    await storage.settle(jobs.map((job) => ended(job, [{ type: 'failed', code: 'provider_error' }])))
     await advance(WEEK)
-    assert.equal((await removeContents(storage)).contents, 1)
+    assert.equal((await removeContents(storage)).contents, ids.length)
     const filter = { organizationId: DEFAULT_ORGANIZATION }
-    const answer = await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 1 })
-    assert.deepEqual([answer.retried, answer.contentRemoved], [0, 1])
+    const answer = await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 2 })
+    assert.deepEqual([answer.retried, answer.contentRemoved], [0, ids.length])
+    assert.equal((await removeContents(storage)).contents, 0, 'a removed content is removed again')
   })
 
   check('ten removals of contents and retries in a race agree on each', async ({ storage, advance }) => {

@@ -103,7 +103,7 @@ CREATE TABLE carillon_jobs (
   token INTEGER,
   lease_until INTEGER,
   provider TEXT, -- of the attempt started under this lease
-  delayed_address TEXT, -- of one that the gate delays, while it waits; else null
+  delayed_address TEXT, -- of one that the gate has delayed, until it is settled or moved
   delayed_person TEXT -- the same; null: unknown
 ) STRICT;
 CREATE INDEX carillon_jobs_ready ON carillon_jobs (lane, high, organization) WHERE state = 0;

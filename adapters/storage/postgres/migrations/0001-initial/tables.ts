@@ -151,7 +151,7 @@ CREATE TABLE carillon.jobs (
   organization text COLLATE "C" NOT NULL,
   subject text COLLATE "C" NOT NULL, -- id of the notification or event
   provider text, -- of the attempt started under this lease
-  delayed_address text COLLATE "C", -- of one that the gate delays, while it waits; else null
+  delayed_address text COLLATE "C", -- of one that the gate has delayed, until it is settled or moved
   delayed_person text COLLATE "C" -- the same; null: unknown
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
