@@ -1,8 +1,10 @@
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
+import type { Verdict } from '../gate/verdict.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
 import type { Reservation, SendLimits } from '../limits/send-limits.ts'
 import { exampleUrls } from '../links/links.ts'
 import type { Notifications } from '../notification/api.ts'
+import type { Category } from '../notification/category.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import type { Observer } from '../observe/observer.ts'
 import { personOf } from '../people/addressed.ts'
@@ -32,6 +34,7 @@ import type { Sends } from './api.ts'
 import { applyVerdicts, askedAbout, delayOf } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
+import { attempted, NO_TEMPLATE } from './batch-templates.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
 import type { Examinations } from './examination.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -108,7 +111,8 @@ export function createAccept(
     const input = looking === undefined ? given : await looking
     const person =
       input.recipient === undefined ? null : await personOf(services.people, organizationId, input.recipient)
-    const named = await templatesOf(lookups, input, person, organizationId)
+    const named =
+      input.template === undefined ? NO_TEMPLATE : await templatesOf(lookups, input, person, organizationId)
     const warming = warmFor(input, named, organizationId)
     if (warming !== undefined) await warming
     const categoryOf: Named['categoryOf'] = (template) =>
@@ -137,10 +141,15 @@ export function createAccept(
       const template = await ready(input.template)
       return () => template
     }
-    if (input.template === undefined) return () => null
     const { channels = [] } = input
-    const templates = await Promise.all(channels.map((channel) => ready(templateOn(input, channel))))
-    return (channel) => templates[channels.indexOf(channel ?? '')] ?? null
+    const templates = await Promise.all(
+      channels.map((channel) => attempted(ready(templateOn(input, channel)))),
+    )
+    return (channel) => {
+      const found = templates[channels.indexOf(channel ?? '')] ?? null
+      if (isNotifierError(found)) throw found
+      return found
+    }
   }
 
   /** A template in code goes first. */
@@ -194,14 +203,15 @@ export function createAccept(
   async function wanted({ lookups }: UnitOfWork, organizationId: string, group: Group): Promise<Group> {
     const [first, ...others] = group
     if (first.to === '') return group
-    const named = services.categories.ofStored(organizationId, first.category ?? null)
-    const category = named instanceof Promise ? await named : named
     const now = services.clock.now()
-    const askedOf = (one: NewNotification) => askedAbout(organizationId, kindOf(one), one, category, now)
-    const verdicts =
-      others.length === 0
-        ? [await lookups.verdict(askedOf(first))]
-        : await Promise.all(group.map((one) => lookups.verdict(askedOf(one))))
+    // The templates of several channels may name several categories.
+    function verdictOn(one: NewNotification): Promise<Verdict> {
+      const judged = (category: Category) =>
+        lookups.verdict(askedAbout(organizationId, kindOf(one), one, category, now))
+      const named = services.categories.ofStored(organizationId, one.category ?? null)
+      return named instanceof Promise ? named.then(judged) : judged(named)
+    }
+    const verdicts = others.length === 0 ? [await verdictOn(first)] : await Promise.all(group.map(verdictOn))
     return applyVerdicts(group, verdicts, services.registry.kinds)
   }
 

@@ -1,4 +1,4 @@
-import { addressHash, addressName } from '../channels/address-hash.ts'
+import { addressNameOf } from '../channels/address-hash.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Asked, Verdict } from '../gate/verdict.ts'
@@ -72,12 +72,12 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
 
 /** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */
 function delayed(notification: NewNotification, wait: Wait, kind: ChannelKind): NewNotification {
-  const { content, channel, to, recipient = null, sendAt, expiresAt } = notification
+  const { content, to, recipient = null, sendAt, expiresAt } = notification
   const { reason } = wait
   const until = Math.ceil(wait.until)
   if (until <= (sendAt ?? 0)) return notification
   const dueAt = Math.min(until, expiresAt ?? until)
-  const delayedFor = { address: addressName(channel, addressHash(kind, to)), recipient }
+  const delayedFor = { address: addressNameOf(kind, to), recipient }
   return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt, delayedFor }
 }
 

@@ -108,6 +108,10 @@ function* withTemplates(
   used: readonly BatchTemplate[],
   localeFor: (input: ParsedSend) => string | undefined,
 ): Generator<WithTemplates | Promise<WithTemplates>> {
+  if (used.length === 0) {
+    for (const [index, input] of inputs) yield [index, input, NO_TEMPLATE]
+    return
+  }
   const on = (found: readonly Found[]): FoundOn =>
     channels === undefined
       ? () => found[0] ?? null
@@ -119,6 +123,9 @@ function* withTemplates(
       : [index, input, on(found as readonly Found[])]
   }
 }
+
+/** Of a message that names none. */
+export const NO_TEMPLATE = (): null => null
 
 /** The template on a channel. Undefined as the channel: that of a message on one. */
 export type FoundOn = (channel: string | undefined) => Found
@@ -255,7 +262,8 @@ export function namesIn({ template }: ParsedSend): readonly string[] {
 /** A template, or why it cannot be used. Null: none. */
 type Found = Template | NotifierError | null
 
-async function attempted(template: Promise<Template>): Promise<Found> {
+/** Keeps why a template cannot be used for those that need it. */
+export async function attempted(template: Promise<Template | null>): Promise<Found> {
   try {
     return await template
   } catch (error) {

@@ -15,6 +15,11 @@ export function addressName(channel: string, address: string): string {
   return `${channel} ${address}`
 }
 
+/** The same for an address in any spelling. */
+export function addressNameOf(kind: ChannelKind, to: string): string {
+  return addressName(kind.name, addressHash(kind, to))
+}
+
 export function digest(text: string): string {
   return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url')
 }

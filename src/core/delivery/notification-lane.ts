@@ -1,4 +1,4 @@
-import { addressHash, addressName } from '../channels/address-hash.ts'
+import { addressNameOf } from '../channels/address-hash.ts'
 import type { ProviderChecks } from '../channels/provider-checks.ts'
 import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
@@ -405,7 +405,7 @@ export function createNotificationLane(
     const waitMs = Math.max(until - clock.now(), SHORTEST_WAIT_MS)
     const delayMs = Math.min(waitMs, expiresInMs ?? Number.POSITIVE_INFINITY)
     const facts = waitMs < LEAST_TOLD_MS ? [] : [{ type: 'delayed', message: reason } as const]
-    const delayedFor = { address: addressName(kind.name, addressHash(kind, to)), recipient }
+    const delayedFor = { address: addressNameOf(kind, to), recipient }
     return { facts, next: { kind: 'retry', delayMs, notSent: true, delayedFor } }
   }
 

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { AUDIT_ACTIONS, targetKindOf } from '../../core/audit/actions.ts'
 import { type Audit, type AuditValue, auditKind, auditListOf } from '../../core/audit/audit.ts'
-import { addressTarget, recipientTarget } from '../../core/audit/person-target.ts'
-import { digest } from '../../core/channels/address-hash.ts'
+import { recipientTarget } from '../../core/audit/person-target.ts'
+import { addressNameOf, digest } from '../../core/channels/address-hash.ts'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import type { FeatureCore } from '../../core/feature.ts'
@@ -65,7 +65,7 @@ export function createAuditLog({ stores, organizations, kinds }: FeatureCore): P
     if (name === undefined || to === undefined) return target
     const kind = kinds.known.get(name)
     if (kind === undefined) throw unknownChannel(name, kinds)
-    return addressTarget(kind, to)
+    return addressNameOf(kind, to)
   }
 
   /** An organization does not see the entries of an earlier one with its id. */
@@ -90,6 +90,7 @@ export function createAuditLog({ stores, organizations, kinds }: FeatureCore): P
         (request) => store.list(of, request),
         page,
         since,
+        isFiltered ? ROWS : page.limit,
         (record) => matches(record, { ...filter, target }),
       )
       return listOf(listOfOwner(LIST, organizationId), found, page, (record) => view(record, isAll))
@@ -99,11 +100,16 @@ export function createAuditLog({ stores, organizations, kinds }: FeatureCore): P
 
 type Entry = StoredRecord<AuditValue>
 
-/** A page of those entries since a time that match. */
+/**
+ * A page of those entries since a time that match.
+ *
+ * @param rows entries of a read
+ */
 async function search(
   list: (request: PageRequest) => Promise<Page<Entry>>,
   page: PageRequest,
   since: number,
+  rows: number,
   isWanted: (entry: Entry) => boolean,
 ): Promise<Page<Entry>> {
   const items: Entry[] = []
@@ -118,15 +124,15 @@ async function search(
   }
 
   let from: Omit<PageRequest, 'limit'> = page
-  for (let examined = 0; ; examined += ROWS) {
-    const { items: found, nextCursor } = await list({ ...from, limit: ROWS })
+  for (let examined = 0; ; examined += rows) {
+    const { items: found, nextCursor } = await list({ ...from, limit: rows })
     const recent = found.filter(({ createdAt }) => createdAt >= since)
     const taken = take(recent)
     // The storage knows the cursor only of the last row that it reads.
     if (taken < recent.length)
       return { items, nextCursor: (await list({ ...from, limit: taken })).nextCursor }
     const isLast = recent.length < found.length || nextCursor === null
-    const isEnough = items.length === page.limit || examined + ROWS >= MOST_EXAMINED
+    const isEnough = items.length === page.limit || examined + rows >= MOST_EXAMINED
     if (isLast || isEnough) return { items, nextCursor: isLast ? null : nextCursor }
     from = { offset: 0, cursor: nextCursor }
     await nextTurn()
@@ -142,7 +148,10 @@ export function createRecordContentRead({ stores, audit, clock }: FeatureCore): 
     const { type, id } = value.actor
     const hour = Math.floor(clock.now() / HOUR)
     const once = digest([type, id, notificationId, hour].join('\n'))
-    await store.keep({ id: `aud_${once}`, organizationId: null, value })
+    const entryId = `aud_${once}`
+    // Most reads find it, and write nothing.
+    if ((await store.find({ id: entryId })) !== null) return
+    await store.keep({ id: entryId, organizationId: null, value })
   }
 }
 

@@ -1,4 +1,4 @@
-import { addressTarget } from '../../core/audit/person-target.ts'
+import { addressNameOf } from '../../core/channels/address-hash.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
@@ -50,7 +50,7 @@ export function createSuppressions({
       assertRecipient(kind, parsed.to)
       await organizations.existing(organizationId)
       const { id, value } = suppressing(kind, organizationId, parsed.to, { reason, source })
-      const target = addressTarget(kind, parsed.to)
+      const target = addressNameOf(kind, parsed.to)
       return view(
         await kept({ id, organizationId, value }, [
           audit.entry({ organizationId, action: 'suppression.added', target, after: value }),
@@ -70,7 +70,7 @@ export function createSuppressions({
       const id = suppressionId(kind, organizationId, parsed.to)
       const action = 'suppression.removed'
       const removed = await store.remove(id, () => [
-        audit.entry({ organizationId, action, target: addressTarget(kind, parsed.to) }),
+        audit.entry({ organizationId, action, target: addressNameOf(kind, parsed.to) }),
       ])
       if (removed) return
       throw new NotifierError('not_found', {

@@ -54,6 +54,25 @@ async function refusal(call: Promise<unknown>) {
 }
 
 describe('a template for each channel', () => {
+  it.each([
+    ['news', { push: 'sent', email: 'skipped' }],
+    ['orders', { push: 'skipped', email: 'sent' }],
+  ])('is judged by its own category if the person has turned off %s', async (off, status) => {
+    const { notifier, clock } = await start()
+    await notifier.preferences.change({ recipient: 'user:42' }, { categories: { [off]: false } })
+    await notifier.send(toAda)
+    await notifier.sendBatch([toAda])
+    await clock.advance(1_000)
+    const { items } = await notifier.notifications.list()
+    const { push, email } = status
+    const each = [
+      ['email', email],
+      ['push', push],
+      ['push', push],
+    ]
+    expect(items.map((item) => [item.channel, item.status])).toEqual([...each, ...each])
+  })
+
   it('gives each channel its text, category and metadata, with the same variables', async () => {
     const { notifier, email, push, ended } = await start()
     const { ids = [], groupId } = await notifier.send(toAda)
