@@ -162,7 +162,13 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   })
   const { tenants, together, organizations, apiKeys, operatorKeys } = useCases
   const { webhooks } = tenants
-  const listening = listeners.api({ endpoints: core.storage.webhookEndpoints, webhooks, wake: engine.wake })
+  const { wake } = engine
+  const listening = listeners.api({
+    endpoints: core.storage.webhookEndpoints,
+    webhooks,
+    wake,
+    refusal: () => (lifecycle.maintained() ? refusal() : null),
+  })
   const added = guard(core.pluggedIn.api as { readonly tenants?: PerTenant<object> }).tenants ?? {}
   const shared = {
     organizations,
@@ -371,7 +377,7 @@ function createRun(
   const retention = createRetention({
     ...core,
     expiring: core.features.expiring,
-    positions: core.stores.of(contentPositionKind),
+    positions: core.stores.always(contentPositionKind),
   })
 
   /** Runs first: a missing package is a permanent fault. */

@@ -102,7 +102,7 @@ export function createRecordStores(
     if (organizationId === null || bytes === null) return write(set, organizationId)
     const budget = { organizationId, bytes }
     return write(
-      set.map((one) => (counts(one) ? { ...one, budget } : one)),
+      set.map((one) => (counts(one) && !('budget' in one) ? { ...one, budget } : one)),
       organizationId,
     )
   }
@@ -122,7 +122,10 @@ export function createRecordStores(
   }
 }
 
-/** Whether a write may use up a budget. Those of a set belong to one organization, or to none. */
+/**
+ * Whether a write may use up a budget. Those of a set belong to one organization, or to none. One that says so itself
+ * (`budget: undefined`) uses up none.
+ */
 function counts(one: RecordWrite): one is RecordInsert | RecordReplacement {
   return one.do === 'replace' || (one.do === 'insert' && one.organizationId !== null)
 }
@@ -210,7 +213,7 @@ function createStore<Value extends object>(
         if (before === null) return false
         const { revision, value, organizationId } = before
         // A removal is never refused: the replacement by the same value is, unless the record is the one that was read.
-        const isSame: RecordWrite = { kind, do: 'replace', id, revision, value }
+        const isSame: RecordWrite = { kind, do: 'replace', id, revision, value, budget: undefined }
         const answer = await write([isSame, removal, ...also(before)], organizationId)
         if (answer.kind === 'written') return true
         if (answer.at > 0) throw unexpected(kind, answer)

@@ -35,7 +35,9 @@ export function createDelays(core: DelayServices): Delays {
       const isPerson = of.by === 'recipient' || of.by === 'address'
       const when = isPerson ? { more: 0, dueAt: now + AGAIN_MS } : { more: 1, dueAt: now }
       const value = { of, after: null, ...when }
-      return { kind: delayKind, do: 'insert', id: ids.random('dly'), organizationId, value }
+      const record = { kind: delayKind, do: 'insert', id: ids.random('dly'), organizationId, value } as const
+      // It is short-lived, and goes with changes that free bytes, too.
+      return { ...record, budget: undefined }
     },
     async judgeAgain(organizationId, of) {
       // What is left, and what fails, is done when the record of the change falls due.

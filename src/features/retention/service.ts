@@ -32,7 +32,7 @@ export interface RetentionServices {
   onError(error: unknown): void
 }
 
-/** How far the contents of an organization, whose id it has, are removed. Of no organization, which could not pay for it. */
+/** How far the contents of an organization, whose id it has, are removed. */
 export interface ContentPosition {
   /** Null: nothing is removed yet. */
   readonly after: string | null
@@ -114,7 +114,8 @@ export function createRetention({
 
   /** Returns the longest retention. Null: an organization keeps its data forever. */
   async function expireNotifications(removed: Removed): Promise<number | null> {
-    let longestDays = 0
+    // Events of operators' endpoints are kept as long as the service says.
+    let longestDays = retention.logDays
     let cursor: string | undefined
     do {
       const page = await storage.records.list(
@@ -175,7 +176,8 @@ export function createRetention({
   /** Goes on where an earlier run has stopped, in this process or another. */
   async function expireContents(id: string, contentsOlderThanMs: number, total: Removed): Promise<void> {
     const what = { organizationId: id, contentsOlderThanMs }
-    let position = await positions.keep({ id, organizationId: null, value: { after: null } })
+    const begun = { id, organizationId: id, value: { after: null } }
+    let position = (await positions.find({ id })) ?? (await positions.keep(begun))
     for (let more = true; more && !stopped; ) {
       const after = position.value.after ?? undefined
       const { removed, next, reached = null } = await storage.expire({ what, most: CONTENTS, after })

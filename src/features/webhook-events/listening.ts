@@ -37,6 +37,8 @@ export interface ListeningServices {
   readonly webhooks: Pick<PerTenant<Webhooks>, 'delete'>
   /** Called when work of the lane may be due. */
   wake(lane: string): void
+  /** Why the service is under maintenance. Null: it is not. */
+  refusal(): NotifierError | null
 }
 
 export interface EventListeners {
@@ -58,7 +60,7 @@ export function createEventListeners(): EventListeners {
 
   return {
     registered,
-    api({ endpoints, webhooks, wake }) {
+    api({ endpoints, webhooks, wake, refusal }) {
       async function create(id: string, { name, events }: Listener): Promise<WebhookEndpoint> {
         const url = `listener:${name}`
         const wanted = {
@@ -88,12 +90,18 @@ export function createEventListeners(): EventListeners {
         wake(id)
       }
 
+      function assertOpenTo(id: string): void {
+        if (state === 'closed') throw stopping()
+        if (registered.has(id)) throw wrong('name', 'another one: this process has a listener of this name')
+        const refused = state === 'open' ? refusal() : null
+        if (refused !== null) throw refused
+      }
+
       return {
         async listen(name, handler, options) {
           const listener = parseListener(name, handler, options)
           const id = listenerId(listener.name)
-          if (state === 'closed') throw stopping()
-          if (registered.has(id)) throw wrong('name', 'another one: this process has a listener of this name')
+          assertOpenTo(id)
           registered.set(id, listener)
           if (state === 'new') return
           try {
@@ -109,10 +117,10 @@ export function createEventListeners(): EventListeners {
             await webhooks.delete(ALL_ORGANIZATIONS, id)
           } catch (error) {
             if (!isNotifierError(error) || error.code !== 'not_found') throw error
-            throw new NotifierError('not_found', { message: `No listener has the name "${name}".` })
-          } finally {
             registered.delete(id)
+            throw new NotifierError('not_found', { message: `No listener has the name "${name}".` })
           }
+          registered.delete(id)
         },
         async open() {
           state = 'open'

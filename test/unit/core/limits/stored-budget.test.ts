@@ -21,6 +21,8 @@ async function full() {
   await notifier.organizations.create({ id: 'org_a', name: 'A' })
   const tenant = notifier.organization('org_a')
   await tenant.categories.create({ id: 'news', name: 'News' })
+  const quietHours = { zone: 'Europe/Paris', windows: [{ from: '22:00', to: '07:00' }] }
+  for (const id of ['night', 'late']) await tenant.categories.create({ id, name: id, quietHours })
   await tenant.preferences.change({ recipient: 'user:1' }, { categories: { news: false } })
   for (const name of ['kept', 'other']) await tenant.templates.create({ name, channel: 'email', body: 'Hi' })
   const used = () => world.storage.records.stored('org_a')
@@ -64,6 +66,13 @@ describe('an organization that stores as much as its plan allows', () => {
     const before = await used()
     await tenant.templates.delete('other')
     expect(await used()).toBeLessThan(before)
+  })
+
+  it('can still shorten and delete a category with quiet hours, whose messages are judged again', async () => {
+    const { tenant } = await full()
+    expect(await tenant.categories.update('night', { quietHours: null })).toMatchObject({ quietHours: null })
+    await tenant.categories.delete('late')
+    await tenant.categories.delete('night')
   })
 
   it('can still replace its keys, and reads what gives bytes back', async () => {
