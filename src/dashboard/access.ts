@@ -11,7 +11,7 @@ import { sessionTokens } from './cookie.ts'
 
 /** The rights of a person that the application has signed in. */
 export interface Access {
-  /** Name or id of the person, for logs. */
+  /** Name or id of the person, for the audit log. */
   readonly actor: string
   readonly permission: Permission
   /** `content` shows the text of messages. @default [] */

@@ -135,8 +135,8 @@ function explain(error: SmtpError, reply: SmtpReply): string {
     : error.message
 }
 
-/** Codes of Node.js for certificates that it does not accept. */
-const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_)/
+/** Codes of Node.js for certificates of an authority that it does not know. */
+const UNTRUSTED = /^(?:CERT_UNTRUSTED|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_)/
 
 function codeOf(error: SmtpError, reply: SmtpReply): string | undefined {
   return reply.raw !== '' ? reply.raw : (error.originalCode ?? error.code)

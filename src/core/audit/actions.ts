@@ -36,8 +36,6 @@ export const AUDIT_ACTIONS = [
   'suppression.added',
   'suppression.removed',
   'preferences.updated',
-  'person.erased',
-  'person.exported',
   'notification.content_read',
 ] as const
 

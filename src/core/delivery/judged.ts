@@ -41,13 +41,22 @@ export function createJudgeJob(
     // The attempt ends it without a provider.
     if (content.turnedOff !== undefined) return { category, verdict: GO, unwanted: NONE }
     const kind = kinds.of(channel)
-    const about = { organizationId, kind, category, metadata, at: clock.now() }
-    const answer = verdictOn({ ...about, to, recipient, copy: false })
+    const at = clock.now()
+    const answer = verdictOn({ organizationId, kind, to, recipient, category, metadata, at, copy: false })
     const copies = content.parts === undefined ? undefined : kind.copiesOf?.(content.parts)
     if (copies === undefined || copies.length === 0)
       return { category, verdict: await answer, unwanted: NONE }
     const ofCopies = copies.map((address) =>
-      verdictOn({ ...about, to: address, recipient: null, copy: true }),
+      verdictOn({
+        organizationId,
+        kind,
+        to: address,
+        recipient: null,
+        category,
+        metadata,
+        at,
+        copy: true,
+      }),
     )
     const [verdict, ...others] = await Promise.all([answer, ...ofCopies])
     return { category, verdict, unwanted: unwantedOf(copies, others) }

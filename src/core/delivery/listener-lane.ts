@@ -126,7 +126,7 @@ function endingOf(job: EventJob, { failure, durationMs }: Handled, random: numbe
 }
 
 function textOf(error: unknown): string {
-  if (error instanceof Error) return error.message.slice(0, MAX_TEXT)
+  if (error instanceof Error) return String(error.message).slice(0, MAX_TEXT)
   return typeof error === 'string' ? error.slice(0, MAX_TEXT) : 'A value that is not an Error was thrown.'
 }
 

@@ -12,7 +12,9 @@ const schemasOf = new WeakMap<z.ZodType, Map<string, z.ZodType>>()
 export function presentFields<Schema extends z.ZodType>(schema: Schema, input: unknown): Schema {
   if (!(schema instanceof z.ZodObject) || !isPlain(input)) return schema
   const { shape } = schema
-  const names = Object.keys(input).filter((name) => Object.hasOwn(shape, name))
+  const names = Object.keys(input)
+    .filter((name) => Object.hasOwn(shape, name))
+    .sort()
   const key = names.join()
   let known = schemasOf.get(schema)
   if (known === undefined) {

@@ -131,7 +131,7 @@ function timedOut(id: string, last: NotificationRecord | null, timeoutMs: number
   return new NotifierError('wait_timeout', {
     message:
       `The notification "${id}" ${found} after ${timeoutMs} ms. waitFor() waits until it is sent, has failed or is ` +
-      `cancelled.${error === null ? '' : ` The last attempt failed with ${error.code}: ${error.message}`}`,
+      `cancelled.${error === null ? '' : ` Its error is ${error.code}: ${error.message}`}`,
     details: { id, status, timeoutMs },
   })
 }

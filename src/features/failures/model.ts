@@ -18,7 +18,7 @@ export interface RetryResult {
     readonly expired: number
     /** Their channel is not configured. */
     readonly unroutable: number
-    /** Their content was removed because they were sensitive. */
+    /** Their content was removed. */
     readonly contentRemoved: number
   }
   /** There are dead letters that this call did not examine. */

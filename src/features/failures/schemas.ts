@@ -12,7 +12,7 @@ export const retryResult: z.ZodType<RetryResult> = named(
     skipped: z.object({
       expired: z.int().describe('Expire before they would be due.'),
       unroutable: z.int().describe('Channel not configured.'),
-      contentRemoved: z.int().describe('Sensitive, and their content was removed.'),
+      contentRemoved: z.int().describe('Their content was removed.'),
     }),
     nextCursor: z.string().nullable().describe('`cursor` of the next call. Null: everything was processed.'),
     more: z.boolean().describe('True: this call did not process all matching dead letters.'),

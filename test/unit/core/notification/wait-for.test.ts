@@ -122,7 +122,7 @@ describe('waitFor', () => {
     const { id } = await notifier.send(mail)
     const waiting = expect(notifier.waitFor(id, { timeoutMs: 5_000 })).rejects.toMatchObject({
       code: 'wait_timeout',
-      message: expect.stringMatching(/The last attempt failed with provider_unavailable: 421 Busy$/),
+      message: expect.stringMatching(/Its error is provider_unavailable: 421 Busy$/),
     })
     await vi.waitFor(async () => expect((await notifier.notifications.get(id)).error).not.toBeNull())
     await time.advance(4_999)
