@@ -67,8 +67,8 @@ const selectContents = (columns: string): string => `
 
 const SELECT_OTHER_EVENTS = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
-  WHERE d.event_id >= $1 AND d.event_id < $2 AND d.organization = $3 AND d.created_at <= $4
-    AND (d.state <> 'pending' OR ${OF_LISTENER}) LIMIT $5`
+  WHERE d.event_id >= '${OTHER_EVENT_IDS.from}' AND d.event_id < '${OTHER_EVENT_IDS.until}'
+    AND d.organization = $1 AND d.created_at <= $2 AND (d.state <> 'pending' OR ${OF_LISTENER}) LIMIT $3`
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon.idempotency WHERE hash IN (
@@ -139,9 +139,11 @@ async function expireNotifications(
   // Other transactions mostly work on unfinished notifications, which are not locked here.
   const found = await selectOver(tx, ids, latest, KEPT_BUT_FOR_LISTENERS)
   const { over, deliveries } = await removeOver(tx, found, latest, KEPT_BUT_FOR_LISTENERS)
-  const others = after === undefined ? await removeOtherEvents(tx, organizationId, most, latest) : 0
+  const others = await removeOtherEvents(tx, organizationId, most, latest)
   const last = rows.at(-1)
-  const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
+  const reached =
+    last === undefined ? (after ?? encodeCursor([0, 0])) : encodeCursor([last.created_at, last.seq])
+  const next = rows.length === most || others === most ? reached : null
   const removed = { notifications: over, deliveries: deliveries + others }
   return { removed, unmatched: [], next }
 }
@@ -227,9 +229,7 @@ async function removeOtherEvents(
   most: number,
   latest: number,
 ): Promise<number> {
-  const { from, until } = OTHER_EVENT_IDS
-  const values = [from, until, organizationId, latest, most]
-  return removeAll(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, values))
+  return removeAll(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, [organizationId, latest, most]))
 }
 
 async function expireRest(

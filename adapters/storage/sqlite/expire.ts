@@ -39,7 +39,8 @@ const LOOK_EVENTS = `
 
 const SELECT_OTHER_EVENTS = `
   SELECT id FROM carillon_deliveries AS d
-  WHERE event_id >= ? AND event_id < ? AND organization = ? AND created_at <= ?
+  WHERE event_id >= '${OTHER_EVENT_IDS.from}' AND event_id < '${OTHER_EVENT_IDS.until}'
+    AND organization = ? AND created_at <= ?
     AND (${OF_LISTENER} OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
 
 const DELETE_IDEMPOTENCY = `
@@ -94,10 +95,8 @@ export function createExpire(
   const deleteTheirKeys = connection.statement(DELETE_THEIR_KEYS)
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
-  /** Runs at the start of a pass. */
   function removeOtherEvents(organizationId: string, most: number, latest: number): number {
-    const { from, until } = OTHER_EVENT_IDS
-    const found = selectOtherEvents().all(from, until, organizationId, latest, most)
+    const found = selectOtherEvents().all(organizationId, latest, most)
     remove.deliveries(found.map(({ id }) => id))
     return found.length
   }
@@ -111,10 +110,12 @@ export function createExpire(
     const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
     const rows = look().all(latest, organizationId, latest, afterTime, afterSeq, most)
     const over = rows.filter((row) => row.over === 1)
-    const others = after === undefined ? removeOtherEvents(organizationId, most, latest) : 0
+    const others = removeOtherEvents(organizationId, most, latest)
     const deliveries = remove.notifications(over) + others
     const last = rows.at(-1)
-    const next = rows.length < most || last === undefined ? null : encodeCursor([last.createdAt, last.seq])
+    const reached =
+      last === undefined ? (after ?? encodeCursor([0, 0])) : encodeCursor([last.createdAt, last.seq])
+    const next = rows.length === most || others === most ? reached : null
     return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
   }
 

@@ -109,4 +109,25 @@ export function receivedMessageChecks(check: Check): void {
     assert.equal((await storage.expire({ what, most: 10 })).removed.deliveries, 1)
     assert.deepEqual(await secondDoor.deliveries(), [])
   })
+
+  check('a sweep ends when no event of an old received text is left', async (harness) => {
+    const { storage, secondDoor } = harness
+    const own = await organization(storage)
+    const hook = await endpoint(storage, { organizationId: own, events: ['message.received'] })
+    const texts = 5
+    for (let text = 0; text < texts; text += 1) {
+      await storage.recordReceipts([incoming(own)])
+      const { jobId, token } = await claimOne(storage, hook.id)
+      await storage.settle([{ kind: 'event', jobId, token, ended: 'delivered', next: { kind: 'end' } }])
+    }
+    await harness.advance(WEEK)
+    const what = { organizationId: own, olderThanMs: WEEK }
+    let [after, steps]: [string | undefined, number] = [undefined, 0]
+    do {
+      after = (await storage.expire({ what, most: 2, after })).next ?? undefined
+      steps += 1
+    } while (after !== undefined && steps <= texts)
+    assert.deepEqual(await secondDoor.deliveries(), [])
+    assert.equal(after, undefined, 'the sweep does not end')
+  })
 }
