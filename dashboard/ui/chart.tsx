@@ -14,6 +14,8 @@ export interface Bar {
   /** Below the bar; only some have one. */
   readonly label?: string
   readonly values: readonly number[]
+  /** False: there may be more. */
+  readonly exact: boolean
 }
 
 const STEP = 20
@@ -33,13 +35,14 @@ export function BarChart({
   readonly series: readonly Series[]
   readonly bars: readonly Bar[]
 }) {
+  const all = bars.every(({ exact }) => exact)
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)))
   const columns: Column<Bar>[] = [
     { title: rowName, main: true, cell: ({ title }) => title },
     ...series.map(({ name }, index) => ({
       title: name,
       end: true,
-      cell: ({ values }: Bar) => count(values[index] ?? 0),
+      cell: ({ values, exact }: Bar) => count(values[index] ?? 0, exact),
     })),
   ]
   return (
@@ -52,7 +55,7 @@ export function BarChart({
             </li>
           ))}
         </ul>
-        <span class="muted">{texts.chart.most(count(most))}</span>
+        <span class="muted">{texts.chart.most(count(most, all))}</span>
       </div>
       <svg
         role="img"
@@ -78,7 +81,7 @@ export function BarChart({
 }
 
 function Stack({
-  bar: { title, values },
+  bar: { title, values, exact },
   at,
   series,
   most,
@@ -88,7 +91,7 @@ function Stack({
   readonly series: readonly Series[]
   readonly most: number
 }) {
-  const text = series.map(({ name }, index) => `${name}: ${count(values[index] ?? 0)}`)
+  const text = series.map(({ name }, index) => `${name}: ${count(values[index] ?? 0, exact)}`)
   let top = HEIGHT
   return (
     <g>

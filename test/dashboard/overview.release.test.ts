@@ -43,4 +43,28 @@ describeDashboard('the overview of an organization', { kinds: HOST_KINDS }, (sui
     await page.getByRole('row', { name: /later@example.com/ }).waitFor()
     expect(page.url()).toContain('status=scheduled')
   })
+
+  it('marks numbers that are minimums', async () => {
+    const { page, host } = suite
+    await page.route('**/v1/statistics', async (route) => {
+      const response = await route.fetch()
+      const { hours, failures, ...rest } = await response.json()
+      const json = {
+        ...rest,
+        hours: hours.map((hour: object) => ({ ...hour, failed: 200, exact: false })),
+        failures: {
+          groups: [{ code: 'mailbox_full', provider: null, channel: 'email', count: 9_990 }],
+          total: 10_000,
+          exact: false,
+        },
+      }
+      await route.fulfill({ response, json })
+    })
+    await signIn(page, host, await host.key('Read Only'), '/')
+    await page.getByRole('link', { name: 'Failed in 24 hours 10,000+' }).waitFor()
+    await page.getByRole('row', { name: 'mailbox_full email 9,990+' }).waitFor()
+    await page.getByText('A number with + is a minimum').waitFor()
+    await page.getByText('Show as a table').click()
+    expect(await page.getByRole('row', { name: / \d\+ 200\+$/ }).count()).toBe(24)
+  })
 })

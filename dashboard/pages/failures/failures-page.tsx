@@ -32,7 +32,7 @@ export function FailuresPage() {
     {
       title: said.count,
       end: true,
-      cell: ({ count: failed }) => (value?.exact === false ? said.atLeast(count(failed)) : count(failed)),
+      cell: ({ count: failed }) => count(failed, value?.exact),
     },
     { title: said.newest, end: true, cell: ({ newestAt }) => <Time at={newestAt} /> },
     ...(may('Full Access') && !overAll.value

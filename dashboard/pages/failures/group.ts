@@ -11,6 +11,7 @@ export interface Group {
 export interface Groups {
   /** Those with most first. */
   readonly groups: readonly Group[]
+  readonly total: number
   /** False: there may be more than was counted. */
   readonly exact: boolean
 }

@@ -11,7 +11,7 @@ const SHOWN = 5
 
 /** The most frequent causes of failures since a time. */
 export function Causes({
-  of: { groups },
+  of: { groups, exact },
   since,
 }: {
   readonly of: Groups
@@ -29,7 +29,7 @@ export function Causes({
     },
     { title: texts.failures.channel, cell: ({ channel }) => channel },
     { title: texts.failures.provider, cell: ({ provider }) => provider ?? '' },
-    { title: said.count, end: true, cell: (group) => count(group.count) },
+    { title: said.count, end: true, cell: (group) => count(group.count, exact) },
   ]
   const most = groups.slice(0, SHOWN)
   return (

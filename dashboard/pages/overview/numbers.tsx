@@ -9,36 +9,42 @@ import type { Statistics } from './statistics.ts'
 const said = texts.overview
 
 /** What waits and what failed; each number leads to the list behind it. */
-export function Numbers({ of: { waiting, hours, most } }: { readonly of: Statistics }) {
+export function Numbers({ of: { waiting, hours, failures, most } }: { readonly of: Statistics }) {
   const { due, retrying, running, scheduled, oldestDueMs } = waiting
-  const failed = hours.reduce((total, hour) => total + hour.failed, 0)
   return (
     <ul class="cards small">
-      <NumberCard name={said.due} value={due} most={most} path="/notifications" query={{ status: 'queued' }}>
+      <NumberCard
+        name={said.due}
+        value={count(due, due < most)}
+        path="/notifications"
+        query={{ status: 'queued' }}
+      >
         {oldestDueMs === null ? said.noneDue : `${said.dueSince} ${duration(oldestDueMs)}.`}
       </NumberCard>
       <NumberCard
         name={said.retrying}
-        value={retrying}
-        most={most}
+        value={count(retrying, retrying < most)}
         path="/notifications"
         query={{ status: 'queued' }}
       />
       <NumberCard
         name={said.running}
-        value={running}
-        most={most}
+        value={count(running, running < most)}
         path="/notifications"
         query={{ status: 'queued' }}
       />
       <NumberCard
         name={said.scheduled}
-        value={scheduled}
-        most={most}
+        value={count(scheduled, scheduled < most)}
         path="/notifications"
         query={{ status: 'scheduled' }}
       />
-      <NumberCard name={said.failed} value={failed} path="/failures" query={{ from: hours[0]?.from }} />
+      <NumberCard
+        name={said.failed}
+        value={count(failures.total, failures.exact)}
+        path="/failures"
+        query={{ from: hours[0]?.from }}
+      />
     </ul>
   )
 }
@@ -46,15 +52,12 @@ export function Numbers({ of: { waiting, hours, most } }: { readonly of: Statist
 function NumberCard({
   name,
   value,
-  most = Number.POSITIVE_INFINITY,
   path,
   query,
   children,
 }: {
   readonly name: string
-  readonly value: number
-  /** Where counting ends. */
-  readonly most?: number
+  readonly value: string
   readonly path: string
   readonly query: Query
   readonly children?: ComponentChildren
@@ -63,7 +66,7 @@ function NumberCard({
     <li>
       <a class="card" href={hrefOf(inOrganization(path), query)}>
         <span class="name">{name}</span>
-        <span class="number">{value >= most ? texts.failures.atLeast(count(value)) : count(value)}</span>
+        <span class="number">{value}</span>
         {children === undefined ? null : <span class="hint">{children}</span>}
       </a>
     </li>

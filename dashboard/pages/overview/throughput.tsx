@@ -11,11 +11,12 @@ const LABEL_EVERY = 6
 export function Throughput({ of: hours }: { readonly of: readonly Hour[] }) {
   const sent = hours.reduce((total, hour) => total + hour.sent, 0)
   const failed = hours.reduce((total, hour) => total + hour.failed, 0)
+  const exact = hours.every((hour) => hour.exact)
   return (
     <section class="part card" aria-labelledby="throughput">
       <h2 id="throughput">{said.throughput}</h2>
       <BarChart
-        label={said.throughputOf(count(sent), count(failed))}
+        label={said.throughputOf(count(sent, exact), count(failed, exact))}
         of={said.hour}
         series={[
           { name: said.sent, tone: 'accent' },
@@ -25,9 +26,10 @@ export function Throughput({ of: hours }: { readonly of: readonly Hour[] }) {
           title: hourOf(hour.from, 'day and hour'),
           ...(index % LABEL_EVERY === 0 ? { label: hourOf(hour.from, 'hour') } : {}),
           values: [hour.sent, hour.failed],
+          exact: hour.exact,
         }))}
       />
-      {hours.every(({ exact }) => exact) ? null : <p class="hint">{said.least}</p>}
+      {exact ? null : <p class="hint">{said.least}</p>}
     </section>
   )
 }

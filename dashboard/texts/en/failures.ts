@@ -10,7 +10,6 @@ export const failures = {
   newest: 'Newest',
   from: 'Accepted from',
   until: 'Accepted before',
-  atLeast: (count: string) => `${count} or more`,
   empty: 'No failures',
   emptyHint: 'Everything that was accepted has been delivered, or still waits.',
   retryWithin: 'Failures are retried in one organization at a time. A cause leads to its notifications.',

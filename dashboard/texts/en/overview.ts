@@ -1,11 +1,11 @@
 /** Texts of the first page of an organization. */
 export const overview = {
   title: 'Overview',
-  intro: 'What waits, what fails and what was sent in the last 24 hours.',
+  intro: 'Queue, failures and deliveries of the last 24 hours.',
   due: 'Due now',
   dueSince: 'The oldest has waited',
   noneDue: 'Nothing waits.',
-  retrying: 'To be tried again',
+  retrying: 'Retrying',
   running: 'In delivery',
   scheduled: 'Scheduled',
   failed: 'Failed in 24 hours',
@@ -19,7 +19,7 @@ export const overview = {
   allFailures: 'All failures',
   cause: 'Cause',
   count: 'Notifications',
-  least: 'There were more than the server counts for a chart: the numbers are least values.',
+  least: 'A number with + is a minimum: the server counts at most 10,000 log entries an hour.',
   start: 'Nothing was sent in the last 24 hours',
   startHint: 'Send a test message from here, or create an API key for your application.',
   startReader: 'Messages appear here as soon as an application sends some.',

@@ -7,7 +7,9 @@ import type { Storage } from '../ports/storage/storage.ts'
 export interface FailureGroups {
   /** The most frequent first, at most 100. */
   readonly groups: readonly FailureGroup[]
-  /** False: only the newest 10,000 failures were examined; each count is a lower bound. */
+  /** How many failures there are, also of causes beyond the 100. */
+  readonly total: number
+  /** False: only the newest 10,000 failures were examined; each number is a lower bound. */
   readonly exact: boolean
 }
 
@@ -37,11 +39,11 @@ export async function groupFailures(
   for (let looked = 0; looked < MOST; looked += STEP) {
     const page = await storage.notifications.failures(span, { limit: STEP, offset: 0, cursor })
     for (const failure of page.items) if (matches(failure)) add(groups, failure)
-    if (page.nextCursor === null) return { groups: sorted(groups), exact: true }
+    if (page.nextCursor === null) return { ...counted(groups), exact: true }
     cursor = page.nextCursor
     await nextTurn()
   }
-  return { groups: sorted(groups), exact: false }
+  return { ...counted(groups), exact: false }
 }
 
 /** Newest first. */
@@ -53,6 +55,8 @@ function add(groups: Map<string, FailureGroup>, failure: Failure): void {
   groups.set(key, { code, provider, channel, count: (known?.count ?? 0) + 1, newestAt })
 }
 
-function sorted(groups: ReadonlyMap<string, FailureGroup>): FailureGroup[] {
-  return [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MOST_GROUPS)
+function counted(found: ReadonlyMap<string, FailureGroup>): Pick<FailureGroups, 'groups' | 'total'> {
+  const groups = [...found.values()].sort((a, b) => b.count - a.count)
+  const total = groups.reduce((sum, { count }) => sum + count, 0)
+  return { groups: groups.slice(0, MOST_GROUPS), total }
 }

@@ -184,6 +184,7 @@ export const failureGroups: z.ZodType<Open<FailureGroups>> = named(
   'FailureGroups',
   z.object({
     groups: z.array(failureGroup).describe('Those with most first, at most 100.'),
+    total: z.int().describe('How many failures there are, also of causes beyond the 100.'),
     exact: z
       .boolean()
       .describe('False: only the newest 10,000 failures were looked at; there are at least so many of each.'),
