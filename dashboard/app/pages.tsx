@@ -1,33 +1,29 @@
 import { FailuresPage } from '../pages/failures/failures-page.tsx'
-import { KeysPage } from '../pages/keys/keys-page.tsx'
-import { LimitsPage } from '../pages/limits/limits-page.tsx'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
-import { OperationsPage } from '../pages/operations/operations-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
-import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
-import { NewTemplatePage, TemplatePage } from '../pages/templates/template-page.tsx'
-import { TemplatesPage } from '../pages/templates/templates-page.tsx'
-import { EndpointPage } from '../pages/webhooks/endpoint-page.tsx'
-import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
 import type { Texts } from '../texts/en.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { decoded } from './base.ts'
 import { lazyPage, type PageComponent } from './lazy-page.tsx'
 
-const RecipientsPage = lazyPage(
-  async () => (await import('../pages/recipients/recipients-page.tsx')).RecipientsPage,
-)
-const QuietHoursPage = lazyPage(
-  async () => (await import('../pages/quiet-hours/quiet-hours-page.tsx')).QuietHoursPage,
-)
-
-const OrganizationsPage = lazyPage(
-  async () => (await import('../pages/organizations/organizations-page.tsx')).OrganizationsPage,
-)
-const AuditLogPage = lazyPage(
-  async () => (await import('../pages/audit-log/audit-log-page.tsx')).AuditLogPage,
-)
+// What most visits begin with loads at once, the others in a few parts.
+const templates = () => import('../pages/templates.ts')
+const settings = () => import('../pages/settings.ts')
+const operators = () => import('../pages/operators.ts')
+const TemplatesPage = lazyPage(async () => (await templates()).TemplatesPage)
+const TemplatePage = lazyPage(async () => (await templates()).TemplatePage)
+const NewTemplatePage = lazyPage(async () => (await templates()).NewTemplatePage)
+const KeysPage = lazyPage(async () => (await settings()).KeysPage)
+const WebhooksPage = lazyPage(async () => (await settings()).WebhooksPage)
+const EndpointPage = lazyPage(async () => (await settings()).EndpointPage)
+const SuppressionsPage = lazyPage(async () => (await settings()).SuppressionsPage)
+const RecipientsPage = lazyPage(async () => (await settings()).RecipientsPage)
+const QuietHoursPage = lazyPage(async () => (await settings()).QuietHoursPage)
+const LimitsPage = lazyPage(async () => (await settings()).LimitsPage)
+const AuditLogPage = lazyPage(async () => (await settings()).AuditLogPage)
+const OperationsPage = lazyPage(async () => (await operators()).OperationsPage)
+const OrganizationsPage = lazyPage(async () => (await operators()).OrganizationsPage)
 
 /** A page: the paths it answers to, and where it stands in the menu. */
 export interface PageEntry {

@@ -1,0 +1,2 @@
+export { OperationsPage } from './operations/operations-page.tsx'
+export { OrganizationsPage } from './organizations/organizations-page.tsx'

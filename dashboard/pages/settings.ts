@@ -1,0 +1,8 @@
+export { AuditLogPage } from './audit-log/audit-log-page.tsx'
+export { KeysPage } from './keys/keys-page.tsx'
+export { LimitsPage } from './limits/limits-page.tsx'
+export { QuietHoursPage } from './quiet-hours/quiet-hours-page.tsx'
+export { RecipientsPage } from './recipients/recipients-page.tsx'
+export { SuppressionsPage } from './suppressions/suppressions-page.tsx'
+export { EndpointPage } from './webhooks/endpoint-page.tsx'
+export { WebhooksPage } from './webhooks/webhooks-page.tsx'
