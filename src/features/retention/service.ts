@@ -105,8 +105,10 @@ export function createRetention({
     }
     const longestMs = await expireNotifications(removed)
     const receiptsOlderThanMs = msOf(retention.logDays)
-    await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
-    await removeOldRecords()
+    await guarded(() =>
+      expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed),
+    )
+    for (const one of expiring) await guarded(() => removeOldRecords(one))
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -126,7 +128,7 @@ export function createRetention({
       for (const organization of page.items) {
         const days = daysFor(organization)
         longestDays = Math.max(longestDays, days.logDays)
-        await expireOne(organization, days, removed)
+        await guarded(() => expireOne(organization, days, removed))
       }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
@@ -134,8 +136,8 @@ export function createRetention({
     } while (cursor !== undefined && !stopped)
     // Events about endpoints of operators.
     const olderThanMs = msOf(retention.logDays)
-    if (olderThanMs !== null && !stopped)
-      await expire({ organizationId: ALL_ORGANIZATIONS, olderThanMs }, removed)
+    if (olderThanMs !== null)
+      await guarded(() => expire({ organizationId: ALL_ORGANIZATIONS, olderThanMs }, removed))
     return msOf(longestDays)
   }
 
@@ -143,21 +145,25 @@ export function createRetention({
     return retentionOf(value.retention, plans.choose(id, value.plan).plan.retention, retention)
   }
 
-  /** An error for one organization must not stop the retention of the others. */
+  /** An error of one part must not stop the others. Without the storage, all wait for the next run. */
+  async function guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (isNotifierError(error) && error.code === 'service_unavailable') throw error
+      onError(error)
+    }
+  }
+
   async function expireOne(
     { id, value: { deleting } }: StoredRecord<OrganizationValue>,
     { contentDays, logDays }: OrganizationDays,
     removed: Removed,
   ): Promise<void> {
     if (stopped || deleting !== null) return
-    try {
-      const olderThanMs = msOf(logDays)
-      if (olderThanMs !== null) await expire({ organizationId: id, olderThanMs }, removed)
-      if (contentDays < logDays) await expireContents(id, contentDays * DAY_MS, removed)
-    } catch (error) {
-      if (isNotifierError(error) && error.code === 'service_unavailable') throw error
-      onError(error)
-    }
+    const olderThanMs = msOf(logDays)
+    if (olderThanMs !== null) await expire({ organizationId: id, olderThanMs }, removed)
+    if (contentDays < logDays) await expireContents(id, contentDays * DAY_MS, removed)
   }
 
   async function expire(what: ExpireRequest['what'], total: Removed): Promise<void> {
@@ -192,13 +198,11 @@ export function createRetention({
     }
   }
 
-  async function removeOldRecords(): Promise<void> {
-    for (const { kind, after } of expiring) {
-      const olderThanMs = typeof after === 'string' ? msOf(retention[after]) : after.ms
-      if (olderThanMs === null) continue
-      const old = { organizationId: null, olderThanMs, most: RECORDS }
-      while (!stopped && (await storage.records.removeOld(kind, old)) === RECORDS) await pause()
-    }
+  async function removeOldRecords({ kind, after }: Expiring): Promise<void> {
+    const olderThanMs = typeof after === 'string' ? msOf(retention[after]) : after.ms
+    if (olderThanMs === null) return
+    const old = { organizationId: null, olderThanMs, most: RECORDS }
+    while (!stopped && (await storage.records.removeOld(kind, old)) === RECORDS) await pause()
   }
 
   function pause(): Promise<void> {

@@ -295,13 +295,19 @@ it('names an option that does not exist', () => {
 })
 
 describe('on its own', () => {
-  /** A run over two organizations, and three steps of what expires by itself, that stops at the step that is given. */
-  function stoppedAt(last: number) {
+  /**
+   * A run over two organizations, and three steps of what expires by itself, that stops at the step that is given.
+   *
+   * @param failing the steps that fail
+   */
+  function stoppedAt(last: number, failing?: string) {
     const clock = fakeClock()
     const steps: string[] = []
+    const errors: unknown[] = []
     let go = (): void => {}
     const step = async <Answer>(name: string, answer: Answer): Promise<Answer> => {
       if (steps.push(name) === last) await new Promise<void>((resolve) => (go = resolve))
+      if (name === failing) throw new Error(`No ${name}.`)
       return answer
     }
     const items = ['org_a', 'org_b'].map((id) => ({
@@ -327,9 +333,9 @@ describe('on its own', () => {
       positions: createRecordStores(storage.records, () => null).of(contentPositionKind),
       plans: { choose: () => ({ name: 'unlimited', plan: UNLIMITED }) },
       expiring: [{ kind: usedTokenKind, after: { ms: 1 } }],
-      onError() {},
+      onError: (error) => void errors.push(error),
     })
-    return { clock, steps, retention, go: () => go() }
+    return { clock, steps, errors, retention, go: () => go() }
   }
   const ALL = ['list', 'org_a', 'org_b', '*', 'rest', 'rest', 'rest', 'old']
 
@@ -338,6 +344,20 @@ describe('on its own', () => {
     retention.start()
     await clock.advance(10 * 60_000)
     expect(steps).toEqual(ALL)
+    await retention.stop()
+  })
+
+  it.each([
+    ['org_a', ALL],
+    ['*', ALL],
+    ['rest', ['list', 'org_a', 'org_b', '*', 'rest', 'old']],
+    ['old', ALL],
+  ])('takes the other steps after an error in %s', async (failing, expected) => {
+    const { clock, steps, errors, retention } = stoppedAt(0, failing)
+    retention.start()
+    await clock.advance(10 * 60_000)
+    expect(steps).toEqual(expected)
+    expect(errors).toEqual([new Error(`No ${failing}.`)])
     await retention.stop()
   })
 
