@@ -98,6 +98,8 @@ interface Sensitivity {
   readonly removed?: true
   /** When retention removed it, in epoch milliseconds. Absent: it did not. */
   readonly removedAt?: number
+  /** When the erasure of its addressee removed it, in epoch milliseconds. Absent: none did. */
+  readonly erasedAt?: number
 }
 
 interface LiteralText {

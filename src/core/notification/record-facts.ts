@@ -1,5 +1,6 @@
 import { envelopeAddress } from '../channels/mail-parts.ts'
 import { entryOf } from '../errors/catalogue.ts'
+import { ERASED_ADDRESS, erasedFact } from './erased-fact.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { type Fold, foldFact, roundOf, statusOf } from './status.ts'
@@ -36,7 +37,8 @@ const FAILED = bit('notification.failed')
  * events are the same everywhere. The facts to store are those of the returned events.
  *
  * @param origin `engine` for facts of attempts, `receipt` for reports of providers
- * @param to the notification's address: a report about another address changes no status
+ * @param to the notification's address: a report about another address changes no status. {@link ERASED_ADDRESS}: the
+ *   returned facts name no person
  *
  * @example
  * const before = toFactState(accepted, columns)
@@ -52,7 +54,8 @@ export function recordFacts(
   let current = state
   const events: RecordedEvent[] = []
   for (const given of facts) {
-    const fact = origin === 'receipt' ? asReported(given, to) : given
+    const reported = origin === 'receipt' ? asReported(given, to) : given
+    const fact = to === ERASED_ADDRESS ? erasedFact(reported) : reported
     const { next, eventType } = recordFact(current, fact, origin)
     current = next
     events.push({ fact, sequence: next.sequence, status: next.status, eventType })

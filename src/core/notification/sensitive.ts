@@ -28,7 +28,12 @@ export function expiredContent(content: NotificationContent, at: number): Notifi
 }
 
 /** The refusal of a content that is no longer stored. */
-export function contentRemoved({ removedAt, sensitive }: NotificationContent): NotifierError {
+export function contentRemoved({ removedAt, erasedAt, sensitive }: NotificationContent): NotifierError {
+  if (erasedAt !== undefined)
+    return new NotifierError('content_removed', {
+      message: 'The content was removed, because the person to whom it was sent was erased.',
+      details: { reason: 'erasure', removedAt: new Date(erasedAt).toISOString() },
+    })
   if (removedAt === undefined)
     return new NotifierError('content_removed', {
       details: { reason: sensitive === true ? 'sensitive' : 'turned_off' },

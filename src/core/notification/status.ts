@@ -141,6 +141,15 @@ export function roundOf(fold: Fold): number {
   return Math.floor(fold.own / ROUND)
 }
 
+/** The same hand-overs under other keys: a provider may write an address into its id of a message. */
+export function withoutMessageIds({ own, handovers }: Fold): Fold {
+  const entries = Object.entries(handovers).map(([key, handover], index) => {
+    const isMessage = key[key.search(/[|#@]/)] === BY.message
+    return [isMessage ? `${providerOf(key)}${BY.message}${index}` : key, handover] as const
+  })
+  return { own, handovers: Object.fromEntries(entries) }
+}
+
 /** The public status of a fold. */
 export function statusOf(fold: Fold): NotificationStatus {
   let best: NotificationStatus | undefined

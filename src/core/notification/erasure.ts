@@ -1,0 +1,62 @@
+import type { DeliveryAttempt } from '../ports/storage/webhook-endpoints.ts'
+import { ERASED_ADDRESS } from './erased-fact.ts'
+import type { NotificationEvent } from './event-payload.ts'
+import type { Fact } from './facts.ts'
+import type { NotificationContent, NotificationFailure } from './notification.ts'
+import { type FactState, failureOf } from './record-facts.ts'
+import { removedContent } from './sensitive.ts'
+import { withoutMessageIds } from './status.ts'
+
+/** True: the fact names one of the addresses, which have small letters A to Z. */
+export function concerns({ address, message, providerCode }: Fact, addresses: readonly string[]): boolean {
+  const texts = [address, message, providerCode].flatMap((text) => text?.toLowerCase() ?? [])
+  return addresses.some((one) => texts.some((text) => text.includes(one.toLowerCase())))
+}
+
+/**
+ * The rest of a content whose addressee is erased.
+ *
+ * @param at the storage's time, in epoch milliseconds
+ */
+export function erasedContent(content: NotificationContent, at: number): NotificationContent {
+  return { ...removedContent(content), erasedAt: at }
+}
+
+/** The state of a notification without identity. */
+export function erasedState(state: FactState): FactState {
+  const { fold, error } = state
+  return {
+    ...state,
+    fold: withoutMessageIds(fold),
+    providerMessageId: null,
+    error: error === null ? null : erasedFailure(error),
+  }
+}
+
+function erasedFailure({ code, decidedBy }: NotificationFailure): NotificationFailure {
+  return failureOf({ code, decidedBy })
+}
+
+/**
+ * The body of a webhook event about a notification, without identity.
+ *
+ * @param payload JSON of a {@link NotificationEvent}
+ */
+export function erasedPayload(payload: string): string {
+  const { event, data }: NotificationEvent = JSON.parse(payload)
+  const { recipient: _, metadata: __, error, ...rest } = data
+  const { since = undefined } = { ...error } as { readonly since?: string }
+  return JSON.stringify({
+    event,
+    data: {
+      ...rest,
+      to: ERASED_ADDRESS,
+      ...(error === undefined ? {} : { error: { ...failureOf({ code: error.code }), since } }),
+    },
+  })
+}
+
+/** An entry of the delivery log without the answer, which may echo the event. */
+export function erasedAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
+  return { ...attempt, response: '' }
+}
