@@ -13,6 +13,8 @@ export interface Column<Item> {
   readonly end?: boolean
   /** The title is for screen readers alone: a column of buttons. */
   readonly quiet?: boolean
+  /** Where one has it, each row has one line: cells are cut, and columns without a width share the rest. */
+  readonly width?: string
 }
 
 /** A list as a table; on narrow screens each row becomes a card. */
@@ -82,10 +84,18 @@ export function Table<Item>({
   readonly columns: readonly Column<Item>[]
   readonly keyOf: (item: Item) => string
 }) {
+  const lines = columns.some(({ width }) => width !== undefined)
   return (
     <div class="table-frame">
-      <table>
+      <table class={lines ? 'lines' : ''}>
         <caption class="unseen">{label}</caption>
+        {lines ? (
+          <colgroup>
+            {columns.map(({ title, width }) => (
+              <col key={title} style={{ width }} />
+            ))}
+          </colgroup>
+        ) : null}
         <thead>
           <tr>
             {columns.map(({ title, end, quiet }) => (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assertAccessible } from '../support/dashboard/browser.ts'
+import { assertAccessible, assertFits } from '../support/dashboard/browser.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard } from '../support/dashboard/suite.ts'
 
@@ -114,5 +114,36 @@ describeDashboard('the list of notifications', {}, (suite) => {
     await page.getByRole('button', { name: 'Show more' }).click()
     await expect.poll(() => page.getByRole('row').count()).toBe(61)
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  })
+
+  it('has one line for each, twelve on a small screen, however long they are', async () => {
+    const { page, host } = suite
+    const organization = (await host.notifier.organizations.create({ name: 'Long' })).id
+    const notifications = Array.from({ length: 30 }, (_, n) => ({
+      channel: 'email',
+      to: `${n % 2 === 0 ? 'bounce' : 'later'}.with.a.long.local.part.${n}@a.long.domain.example.com`,
+      subject: `${n}: a subject of many words, which tells more than one line can`,
+      body: 'Hi',
+      ...(n % 2 === 0 ? {} : { sendAt: new Date(Date.now() + 86_400_000) }),
+    }))
+    await host.notifier.organization(organization).sendBatch(notifications)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const secret = await host.key('Read Only', { organization })
+    await signIn(page, host, secret, '/notifications', organization)
+    const failed = page.getByRole('row', { name: / Failed provider_error email / })
+    await page
+      .getByRole('row', { name: / Scheduled Send at \d.* email / })
+      .first()
+      .waitFor()
+    await expect.poll(() => failed.count()).toBe(15)
+    const rows = await page.getByRole('row').all()
+    const boxes = await Promise.all(rows.slice(1).map((row) => row.boundingBox()))
+    const heights = boxes.map((box) => box?.height ?? 0)
+    // A border is all that may be between them.
+    expect(Math.max(...heights) - Math.min(...heights)).toBeLessThanOrEqual(1)
+    expect(boxes.filter((box) => box !== null && box.y + box.height <= 800).length).toBeGreaterThan(11)
+    await assertFits(page)
+    const code = failed.first().getByText('provider_error')
+    expect(await code.evaluate('({ scrollWidth, clientWidth }) => scrollWidth - clientWidth')).toBe(0)
   })
 })

@@ -33,6 +33,7 @@ const COLUMNS: readonly Column<Summary>[] = [
   {
     title: said.to,
     main: true,
+    width: '24%',
     cell: ({ id, organizationId, to }) => (
       <a class="cut" href={hrefOf(inOrganization(`/notifications/${id}`, organizationId))} title={to}>
         {to}
@@ -41,21 +42,18 @@ const COLUMNS: readonly Column<Summary>[] = [
   },
   {
     title: said.status,
-    cell: ({ status, error }) => (
-      <span>
-        <NotificationStatus status={status} failing={error !== null} />
-        {error === null ? null : <code class="muted beside">{error.code}</code>}
-      </span>
-    ),
+    width: '16.25rem',
+    cell: (notification) => <Standing of={notification} />,
   },
-  { title: said.channel, cell: ({ channel }) => channel },
+  { title: said.channel, width: '5rem', cell: ({ channel }) => channel },
   { title: said.message, cell: (notification) => <Text of={notification} /> },
-  { title: said.provider, cell: ({ provider }) => <span class="cut short">{provider ?? ''}</span> },
-  { title: said.created, end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: said.provider, width: '6rem', cell: ({ provider }) => provider },
+  { title: said.created, width: '6.5rem', end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 const ORGANIZATION: Column<Summary> = {
   title: texts.app.organization,
+  width: '7rem',
   cell: ({ organizationId }) => <OrganizationLink id={organizationId} />,
 }
 
@@ -135,9 +133,29 @@ export function NotificationsPage() {
   )
 }
 
-function Text({ of: { subject, template } }: { readonly of: Summary }) {
+/** The status, with the cause of a failure or the time of what is scheduled. */
+function Standing({ of: { status, error, sendAt } }: { readonly of: Summary }) {
   return (
-    <span class="cut short" title={subject ?? template ?? undefined}>
+    <span class="standing">
+      <NotificationStatus status={status} failing={error !== null} />
+      {error === null ? null : (
+        <code class="muted cut" title={error.code}>
+          {error.code}
+        </code>
+      )}
+      {status === 'scheduled' && sendAt !== null ? (
+        <span class="hint">
+          {said.sendAt} <Time at={sendAt} style="short" />
+        </span>
+      ) : null}
+    </span>
+  )
+}
+
+function Text({ of: { subject, template } }: { readonly of: Summary }) {
+  if (subject === null && template === null) return null
+  return (
+    <span class="cut" title={subject ?? template ?? undefined}>
       {subject ?? ''}
       {subject !== null && template !== null ? ' · ' : ''}
       {template === null ? null : <span class="muted">{template}</span>}

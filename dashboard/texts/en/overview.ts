@@ -8,7 +8,7 @@ export const overview = {
   retrying: 'Retrying',
   running: 'In delivery',
   scheduled: 'Scheduled',
-  failed: 'Failed in 24 hours',
+  failed: 'Failed in 24 h',
   throughput: 'The last 24 hours',
   throughputOf: (sent: string, failed: string) =>
     `In the last 24 hours ${sent} were sent and ${failed} failed.`,
