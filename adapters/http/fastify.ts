@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Served } from '../../src/core/lifecycle/notifier-internals.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import { serve } from '../../src/rest-api.ts'
 import { NodeHttpRequest } from './node-request.ts'
-import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
+import { isPlainAnswer, keepHostPolicy, nodeBody, writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
@@ -24,7 +25,7 @@ export interface FastifyReply {
   headers(values: Record<string, string>): unknown
   getHeaders(): Record<string, number | string | string[] | undefined>
   hasHeader(name: string): boolean
-  send(payload: string | Buffer | null): unknown
+  send(payload: string | Buffer | Readable | null): unknown
   hijack(): unknown
   callNotFound(): unknown
 }
@@ -83,7 +84,7 @@ export function notifierPlugin(notifier: Served, options?: HttpApiOptions): Noti
       if (isPlainAnswer(req, res)) {
         reply.code(response.status)
         reply.headers(keepHostPolicy(reply, response.headers))
-        return reply.send(response.body)
+        return reply.send(nodeBody(response, res))
       }
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined && !res.headersSent) res.setHeader(name, value)

@@ -38,8 +38,27 @@ export function notifierFetch(notifier: Served, options: MountOptions = {}): Not
     const answer = url === null ? null : api.handle(new WebHttpRequest(request, connection, url))
     if (answer === null) return null
     const { status, headers, body } = await answer
-    return new Response(body, { status, headers })
+    const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
+    return new Response(isWhole ? body : streamOf(body), { status, headers })
   }
+}
+
+/** `ReadableStream.from` is not in every runtime. */
+function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function assertConnection(connection: unknown): void {

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Served } from '../../src/core/lifecycle/notifier-internals.ts'
 import { serve } from '../../src/rest-api.ts'
 import { NodeHttpRequest } from './node-request.ts'
-import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
+import { isPlainAnswer, keepHostPolicy, nodeBody, writeNodeResponse } from './node-response.ts'
 import { type MountOptions, mountOf } from './target.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
@@ -50,6 +51,9 @@ export function notifierMiddleware(notifier: Served, options: MountOptions = {})
     }
     ctx.status = response.status
     ctx.set(keepHostPolicy(res, response.headers))
-    if (response.body !== null) ctx.body = response.body
+    const body = nodeBody(response, res)
+    // Koa leaves a response open whose stream fails.
+    if (body instanceof Readable) body.once('error', () => res.destroy())
+    if (body !== null) ctx.body = body
   }
 }

@@ -5,7 +5,7 @@ import type { HttpApi } from '../../src/http/api.ts'
 import { tooLarge } from '../../src/http/json-body.ts'
 import { UNIX_PEER } from '../../src/http/proxies.ts'
 import { readNodeBody } from './node-body.ts'
-import { writeNodeResponse } from './node-response.ts'
+import { SLOWEST_READ_MS, writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
 
 /** The traces of body parsers of the host application. */
@@ -38,9 +38,6 @@ export function handleNodeRequest(
   answer.then((response) => writeNodeResponse(req, res, response)).catch((error) => res.destroy(error))
   return true
 }
-
-/** Time that a client may take to read a large response before its connection closes. */
-const SLOWEST_RESPONSE_MS = 120_000
 
 /** A class: one small object per request instead of closures. */
 export class NodeHttpRequest implements HttpRequest {
@@ -118,7 +115,7 @@ export class NodeHttpRequest implements HttpRequest {
       callback()
       return
     }
-    const timer = setTimeout(() => res.destroy(), SLOWEST_RESPONSE_MS)
+    const timer = setTimeout(() => res.destroy(), SLOWEST_READ_MS)
     timer.unref()
     res.once('close', () => {
       clearTimeout(timer)

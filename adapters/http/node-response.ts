@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import type { HttpResponse } from '../../src/core/rest/message.ts'
 
 /** A smaller rest of a body is read to its end: that costs both sides less than a new connection. */
@@ -7,19 +8,61 @@ const DRAIN_BYTES = 64 * 1024
 const LINGER_MS = 1000
 const LINGER_BYTES = 16 * 1024 * 1024
 
+/** Time that a client may take to read a part of a response before its connection closes. */
+export const SLOWEST_READ_MS = 120_000
+
+/** A body for a framework: chunks as a stream. */
+export function nodeBody(
+  { body }: HttpResponse,
+  res: Pick<ServerResponse, 'destroy'>,
+): string | Buffer | Readable | null {
+  return body === null || typeof body === 'string' || body instanceof Uint8Array ? body : streamOf(body, res)
+}
+
+function streamOf(body: AsyncIterable<Uint8Array>, res: Pick<ServerResponse, 'destroy'>): Readable {
+  const chunks = body[Symbol.asyncIterator]()
+  let unread: NodeJS.Timeout | undefined
+  return new Readable({
+    // None is asked for in advance.
+    highWaterMark: 0,
+    read() {
+      clearTimeout(unread)
+      chunks.next().then(
+        ({ done, value }) => {
+          if (this.destroyed) return
+          if (!done) unread = setTimeout(() => res.destroy(), SLOWEST_READ_MS).unref()
+          this.push(done ? null : value)
+        },
+        (error) => this.destroy(error),
+      )
+    },
+    destroy(error, callback) {
+      clearTimeout(unread)
+      const ended = chunks.return?.() ?? Promise.resolve()
+      ended.then(() => callback(error), callback)
+    },
+  })
+}
+
 /** Sends an answer, unless the client has disconnected or the host application has answered. */
 export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, response: HttpResponse): void {
+  const body = nodeBody(response, res)
   if (res.headersSent || res.destroyed) {
+    if (body instanceof Readable) body.destroy()
     req.resume()
     return
   }
   const headers = keepHostPolicy(res, response.headers)
-  if (restIsSmall(req)) {
+  if (body instanceof Readable) {
     res.writeHead(response.status, headers)
-    res.end(response.body ?? undefined)
-    return
+    // Destroys both when one fails.
+    pipeline(body, res, () => {})
+  } else if (restIsSmall(req)) {
+    res.writeHead(response.status, headers)
+    res.end(body ?? undefined)
+  } else {
+    refuseRest(req, res, response.status, body, headers)
   }
-  refuseRest(req, res, response, headers)
 }
 
 /**
@@ -52,12 +95,13 @@ function restIsSmall(req: IncomingMessage): boolean {
 function refuseRest(
   req: IncomingMessage,
   res: ServerResponse,
-  response: HttpResponse,
+  status: number,
+  body: string | Buffer | null,
   headers: Record<string, string>,
 ): void {
   if (req.httpVersionMajor < 2) headers.Connection = 'close'
-  res.writeHead(response.status, headers)
-  if (response.body !== null) res.write(response.body)
+  res.writeHead(status, headers)
+  if (body !== null) res.write(body)
   else res.flushHeaders()
   let left = LINGER_BYTES
   function discard(chunk: Uint8Array): void {

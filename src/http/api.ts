@@ -19,6 +19,7 @@ import { type Authenticate, authenticateKey } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { readForm, readJsonObject, readRaw } from './json-body.ts'
+import { lineStream } from './line-stream.ts'
 import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
@@ -111,10 +112,12 @@ export function createApi<Served extends HttpNotifier>(
         ? await admitPublic(request, client, exchange, match)
         : await authorize(request, client, exchange, match)
       const result = await perform(request, client, exchange, entry)
-      const response =
-        result === null
-          ? CLIENT_CLOSED
-          : successResponse(envelopeOf(exchange), entry.permitted.route.status, result)
+      if (result === null) {
+        answered(operationOf(match), CLIENT_CLOSED.status)
+        return CLIENT_CLOSED
+      }
+      const lines = await linesOf(request, exchange, result)
+      const response = successResponse(envelopeOf(exchange), entry.permitted.route.status, result, lines)
       answered(operationOf(match), response.status)
       size = sizeOf(response)
       return response
@@ -128,6 +131,22 @@ export function createApi<Served extends HttpNotifier>(
     } finally {
       release(exchange, request, size)
     }
+  }
+
+  /** The body of an answer in lines. It holds its slot until it ends. */
+  async function linesOf(
+    request: HttpRequest,
+    exchange: Exchange,
+    { lines }: HandlerResult,
+  ): Promise<AsyncIterable<Buffer> | undefined> {
+    if (lines === undefined) return
+    const { requestId, release: free } = exchange
+    const body = await lineStream(lines, (failure) => {
+      if (failure !== undefined) report(logger, publicError(failure.error), failure.error, request, requestId)
+      release({ ...exchange, release: free }, request, 0)
+    })
+    exchange.release = null
+    return body
   }
 
   /** A client that leaves large responses unread can keep no more of them in memory than it has slots. */
@@ -336,7 +355,7 @@ function isPublic(match: Match): match is RouteMatch {
 }
 
 function sizeOf({ body }: HttpResponse): number {
-  return body === null ? 0 : body.length
+  return typeof body === 'string' || body instanceof Uint8Array ? body.length : 0
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -17,9 +17,25 @@ export interface Envelope {
   readonly limit: RateLimitState
 }
 
-/** The answer to a successful request. */
-export function successResponse(envelope: Envelope, status: number, result: HandlerResult): HttpResponse {
+/** The media type of lines of JSON. */
+const LINES_TYPE = 'application/x-ndjson'
+
+/**
+ * The answer to a successful request.
+ *
+ * @param lines the body instead of that of the result
+ */
+export function successResponse(
+  envelope: Envelope,
+  status: number,
+  result: HandlerResult,
+  lines?: AsyncIterable<Buffer>,
+): HttpResponse {
   const { text } = result
+  if (lines !== undefined) {
+    const headers = { 'Content-Type': LINES_TYPE, ...result.headers }
+    return toResponse(envelope, result.status ?? status, lines, headers)
+  }
   if (text === undefined) {
     return toResponse(envelope, result.status ?? status, JSON.stringify(result.body), result.headers)
   }
@@ -40,12 +56,12 @@ export function errorResponse(envelope: Envelope, error: NotifierError, format: 
 function toResponse(
   { requestId, secure, bodiless, ignored, limit }: Envelope,
   status: number,
-  body: string | Buffer,
+  body: Exclude<HttpResponse['body'], null>,
   more: Readonly<Record<string, string>> | undefined,
 ): HttpResponse {
   const headers: Record<string, string> = {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
+    ...(isWhole(body) ? { 'Content-Length': String(Buffer.byteLength(body)) } : {}),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
@@ -55,6 +71,10 @@ function toResponse(
   addRateHeaders(headers, limit)
   if (more !== undefined) Object.assign(headers, more)
   return { status, headers, body: bodiless ? null : body }
+}
+
+function isWhole(body: HttpResponse['body']): body is string | Buffer {
+  return typeof body === 'string' || body instanceof Uint8Array
 }
 
 /** Adds the headers of the limit that is closest to a refusal. */

@@ -70,6 +70,9 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Null: no body (HEAD). */
-  readonly body: string | Buffer | null
+  /**
+   * Null: no body (HEAD). Chunks: sent as fast as the client reads, each asked for when the one before has gone. A client
+   * that leaves ends the iteration; a failure ends the connection before the body is complete.
+   */
+  readonly body: string | Buffer | AsyncIterable<Uint8Array> | null
 }

@@ -150,6 +150,8 @@ export interface HandlerResult {
   readonly body?: unknown
   /** Sent unchanged instead of JSON. */
   readonly text?: { readonly contentType: string; readonly content: string | Buffer }
+  /** Sent as lines of JSON, as fast as the client reads. */
+  readonly lines?: AsyncIterable<object>
   /** Replaces the route's status. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>

@@ -1,5 +1,6 @@
 import type { HttpApiOptions } from '../../../adapters/http/node.ts'
 import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
+import type { Route } from '../../../src/core/rest/route.ts'
 import { createNotifier, type Notifier, type Permission } from '../../../src/index.ts'
 import { type ServedNotifier, servedNotifier } from '../../../src/served-notifier.ts'
 import { faultLogger } from '../fault-logger.ts'
@@ -39,12 +40,14 @@ export interface World {
 
 export interface WorldOptions extends Partial<Pick<Mount, 'prefix' | 'parser'>> {
   readonly http?: HttpApiOptions
+  /** Beside those of the REST API. */
+  readonly routes?: readonly Route<object>[]
   /** Waited for when a request has been admitted, and before a send begins. */
   readonly gate?: (place: 'admitted' | 'send') => Promise<void> | undefined
 }
 
 export async function createWorld(harness: Harness, options: WorldOptions = {}): Promise<World> {
-  const { prefix = '', parser = 'none', gate } = options
+  const { prefix = '', parser = 'none', gate, routes = [] } = options
   const clock = steppedClock()
   const plan = {
     requests: null,
@@ -96,7 +99,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
   const active = { count: 0 }
   const admitted = { count: 0, lists: 0 }
   const host = await harness.start({
-    notifier: watched(notifier, admitted, gate),
+    notifier: watched(notifier, admitted, gate, routes),
     prefix,
     parser,
     errors,
@@ -169,11 +172,17 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
 }
 
 /** The notifier with a fault in it, a gate before sends, and a count of what was admitted and not released. */
-function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOptions['gate']): Served {
+function watched(
+  notifier: Notifier,
+  admitted: World['admitted'],
+  gate: WorldOptions['gate'],
+  routes: readonly Route<object>[],
+): Served {
   const served = servedNotifier(notifier)
   const { tenants, limits } = served
   const engine: ServedNotifier = {
     ...served,
+    routes: [...served.routes, ...routes],
     tenants: {
       ...tenants,
       async send(...input) {

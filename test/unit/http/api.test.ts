@@ -36,7 +36,7 @@ describe('an answer', () => {
   it('counts bytes, not characters', async () => {
     const list = async () => ({ ...emptyList, nextCursor: 'ä€😀' })
     const response = await serve(fakeNotifier({ templates: { list } })).handle(request())
-    expect(response?.headers['Content-Length']).toBe(String(Buffer.byteLength(response?.body ?? '')))
+    expect(response?.headers['Content-Length']).toBe(String(Buffer.byteLength(response?.body as string)))
   })
 
   it('makes no promise about HTTPS over plain HTTP', async () => {
