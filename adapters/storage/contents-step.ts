@@ -27,3 +27,8 @@ export function contentsStep<Event, Key>(
   }
   return { last, contents: [...contents] }
 }
+
+/** The earliest of some times. Undefined: there is none. */
+export function oldestOf(times: readonly number[]): number | undefined {
+  return times.length === 0 ? undefined : Math.min(...times)
+}

@@ -13,6 +13,7 @@ import { countJobsChecks } from './storage/count-jobs.ts'
 import { delayChecks } from './storage/delays.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
+import { dryRunChecks } from './storage/dry-runs.ts'
 import { dueRecordChecks } from './storage/due-records.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
@@ -108,6 +109,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   uploadChecks(check)
   retentionChecks(check)
   expiredContentChecks(check)
+  dryRunChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)
   enqueueChecks(check)

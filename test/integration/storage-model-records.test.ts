@@ -202,14 +202,21 @@ async function take(
       return answers.map((answer) => ({ ...(answer as object), nextDueAt: 0 })).reduce(sum, {})
     }
     case 'sweep': {
-      let after: string | undefined
-      let removed = {}
-      do {
-        const what = { organizationId: ORGANIZATION, olderThanMs: 100 * a }
-        const { next, ...answer } = await storage.expire({ what, most: (b % 3) + 1, after })
-        removed = sum(removed, answer.removed)
-        after = next ?? undefined
-      } while (after !== undefined)
+      const sweep = async (dryRun: boolean) => {
+        let after: string | undefined
+        let removed: object = { notifications: 0, contents: 0, deliveries: 0 }
+        do {
+          const age = c > 8 ? { contentsOlderThanMs: 100 * a } : { olderThanMs: 100 * a }
+          const what = { organizationId: ORGANIZATION, dryRun, ...age }
+          const { next, ...answer } = await storage.expire({ what, most: (b % 3) + 1, after })
+          removed = sum(removed, answer.removed)
+          after = next ?? undefined
+        } while (after !== undefined)
+        return removed
+      }
+      const counted = await sweep(true)
+      const removed = await sweep(false)
+      expect(counted).toEqual(removed)
       return removed
     }
     case 'expire': {

@@ -1,6 +1,14 @@
 import * as kit from 'carillon/storage-kit'
 import { find, follow, removeRecords } from './records.ts'
-import { type DeliveryRow, keyOf, type NotificationRow, type State, stepOf, where } from './state.ts'
+import {
+  type DeliveryRow,
+  type EventRow,
+  keyOf,
+  type NotificationRow,
+  type State,
+  stepOf,
+  where,
+} from './state.ts'
 import { removeDeliveries } from './webhook-endpoints.ts'
 
 const MOST_COUNTED = 1_000
@@ -37,6 +45,14 @@ export function expire(state: State, { what, ...request }: kit.ExpireRequest): k
     const over = step.filter((row) => isOver(state, row, latest, keeps))
     const ofEndpoints = where(state.deliveries, { organization, notification: null })
     const oldOnes = ofEndpoints.filter((row) => row.shown.createdAt <= latest && !keeps(row))
+    if (what.dryRun) {
+      const others = request.after === undefined ? oldOnes.length : 0
+      const deliveries = state.deliveries.filter(({ notification }) =>
+        over.some((row) => row === notification),
+      )
+      const removed = { notifications: over.length, deliveries: deliveries.length + others }
+      return { removed, unmatched: [], next, oldest: over[0]?.created_at }
+    }
     removeDeliveries(state, oldOnes)
     const deliveries = over.reduce((sum, row) => sum + removeNotification(state, row), oldOnes.length)
     return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
@@ -61,7 +77,7 @@ export function expire(state: State, { what, ...request }: kit.ExpireRequest): k
 
 function expireContents(
   state: State,
-  { organizationId, contentsOlderThanMs }: kit.ExpiringContents,
+  { organizationId, contentsOlderThanMs, dryRun }: kit.ExpiringContents,
   request: Omit<kit.ExpireRequest, 'what'>,
 ): kit.ExpireAnswer {
   const now = state.now()
@@ -70,16 +86,21 @@ function expireContents(
     ({ at, notification }) => notification.organization === organizationId && at <= latest,
   )
   const { step, next } = stepOf(old, request)
-  const rows = [...new Set(step.map(({ notification }) => notification))].filter(
+  const isNewest = (event: EventRow) =>
+    where(state.events, { notification: event.notification }).at(-1) === event
+  const looked = dryRun ? step.filter(isNewest) : step
+  const rows = [...new Set(looked.map(({ notification }) => notification))].filter(
     (row) => !row.content.startsWith(kit.REMOVED) && isOver(state, row, latest, () => false),
   )
-  for (const row of rows) {
+  for (const row of dryRun ? [] : rows) {
     const content = kit.expiredContent(JSON.parse(row.content), now)
     Object.assign(row, kit.storedContent(content), { uploads: [] })
   }
   const last = step.at(-1)
   const reached = last === undefined ? undefined : kit.encodeCursor([last.seq])
-  return { removed: { contents: rows.length }, unmatched: [], next, reached }
+  const times = rows.map(({ created_at }) => created_at)
+  const oldest = dryRun && times.length > 0 ? Math.min(...times) : undefined
+  return { removed: { contents: rows.length }, unmatched: [], next, reached, oldest }
 }
 
 export function createDeletions(state: State): kit.DeletionRepository {

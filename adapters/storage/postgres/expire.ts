@@ -9,7 +9,7 @@ import type {
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
-import { contentsStep } from '../contents-step.ts'
+import { contentsStep, oldestOf } from '../contents-step.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
@@ -65,10 +65,15 @@ const selectContents = (columns: string): string => `
   WHERE n.id = ANY ($1::text[]) AND left(n.content, ${REMOVED.length}) <> '${REMOVED}'
     AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq) AND ${newestAt} <= $2`
 
+const OLD_CONTENT = `n.id, n.created_at, octet_length(n.content) AS bytes,
+    (SELECT s.sequence FROM carillon.states AS s WHERE s.notification = n.id) AS newest`
+
 const SELECT_OTHER_EVENTS = `
-  SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
+  SELECT d.seq, d.event_id, d.endpoint, d.created_at FROM carillon.deliveries AS d
   WHERE d.event_id >= '${OTHER_EVENT_IDS.from}' AND d.event_id < '${OTHER_EVENT_IDS.until}'
-    AND d.organization = $1 AND d.created_at <= $2 AND (d.state <> 'pending' OR ${OF_LISTENER}) LIMIT $3`
+    AND d.organization = $1 AND d.created_at <= $2 AND (d.created_at, d.seq) > ($3, $4)
+    AND (d.state <> 'pending' OR ${OF_LISTENER})
+  ORDER BY d.created_at, d.seq LIMIT $5`
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon.idempotency WHERE hash IN (
@@ -105,6 +110,16 @@ interface EventPlace {
   readonly notification: string
 }
 
+interface OldContent {
+  readonly id: string
+  readonly created_at: number
+  readonly bytes: number
+  /** Sequence number of its newest event. */
+  readonly newest: number | null
+}
+
+type OtherEvent = DeliveryRow & { readonly created_at: number }
+
 interface OldRow {
   readonly id: string
   readonly seq: number
@@ -129,28 +144,41 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
 
 async function expireNotifications(
   tx: Transaction,
-  { organizationId, olderThanMs }: ExpiringNotifications,
+  { organizationId, olderThanMs, dryRun }: ExpiringNotifications,
   { most, after }: ExpireRequest,
 ): Promise<ExpireAnswer> {
   const latest = Math.floor(tx.now - olderThanMs)
-  const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
-  const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
+  const [time = -1, seq = -1, otherTime = -1, otherSeq = -1] =
+    after === undefined ? [] : decodeCursor(after, 4)
+  const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, time, seq, most])
   const ids = rows.map(({ id }) => id)
   // Other transactions mostly work on unfinished notifications, which are not locked here.
   const found = await selectOver(tx, ids, latest, KEPT_BUT_FOR_LISTENERS)
+  const others = await tx.rows<OtherEvent>(SELECT_OTHER_EVENTS, [
+    organizationId,
+    latest,
+    otherTime,
+    otherSeq,
+    most,
+  ])
+  const last = rows.at(-1) ?? { created_at: time, seq }
+  const lastOther = others.at(-1) ?? { created_at: otherTime, seq: otherSeq }
+  const reached = [last.created_at, last.seq, lastOther.created_at, lastOther.seq]
+  const isMore = rows.length === most || others.length === most
+  const next = isMore ? encodeCursor(reached.map((part) => Math.max(part, 0))) : null
+  if (dryRun) {
+    const deliveries = (await deliveriesOf(tx, found)).length + others.length
+    const oldest = rows.find(({ id }) => found.includes(id))?.created_at
+    return { removed: { notifications: found.length, deliveries }, unmatched: [], next, oldest }
+  }
   const { over, deliveries } = await removeOver(tx, found, latest, KEPT_BUT_FOR_LISTENERS)
-  const others = await removeOtherEvents(tx, organizationId, most, latest)
-  const last = rows.at(-1)
-  const reached =
-    last === undefined ? (after ?? encodeCursor([0, 0])) : encodeCursor([last.created_at, last.seq])
-  const next = rows.length === most || others === most ? reached : null
-  const removed = { notifications: over, deliveries: deliveries + others }
+  const removed = { notifications: over, deliveries: deliveries + (await removeAll(tx, others)) }
   return { removed, unmatched: [], next }
 }
 
 async function expireContents(
   tx: Transaction,
-  { organizationId, contentsOlderThanMs }: ExpiringContents,
+  { organizationId, contentsOlderThanMs, dryRun }: ExpiringContents,
   { most, after }: ExpireRequest,
 ): Promise<ExpireAnswer> {
   const latest = Math.floor(tx.now - contentsOlderThanMs)
@@ -158,20 +186,22 @@ async function expireContents(
   const events = await tx.rows<EventPlace>(LOOK_EVENTS, [organizationId, latest, at, seq, sequence, most])
   const named = [...new Set(events.map(({ notification }) => notification))]
   // As below: unfinished ones are not locked.
-  const found = await tx.rows<{ id: string; bytes: number }>(
-    selectContents('n.id, octet_length(n.content) AS bytes'),
-    [named, latest],
-  )
-  const bytesOf = new Map(found.map(({ id, bytes }) => [id, bytes]))
-  const step = contentsStep(events, ({ notification }) => {
-    const bytes = bytesOf.get(notification)
-    return bytes === undefined ? null : [notification, bytes]
+  const found = await tx.rows<OldContent>(selectContents(OLD_CONTENT), [named, latest])
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const step = contentsStep(events, ({ notification, sequence }) => {
+    const row = byId.get(notification)
+    // A dry run meets each event of a content: it counts the newest.
+    return row === undefined || (dryRun && row.newest !== sequence) ? null : [notification, row.bytes]
   })
   const { last } = step
   if (last === undefined) return { removed: {}, unmatched: [], next: null }
-  const contents = await removeContents(tx, step.contents, latest)
   const reached = encodeCursor([last.at, last.seq, last.sequence])
   const next = last === events.at(-1) && events.length < most ? null : reached
+  if (dryRun) {
+    const oldest = oldestOf(step.contents.flatMap((id) => byId.get(id)?.created_at ?? []))
+    return { removed: { contents: step.contents.length }, unmatched: [], next, reached, oldest }
+  }
+  const contents = await removeContents(tx, step.contents, latest)
   return { removed: { contents }, unmatched: [], next, reached }
 }
 
@@ -220,16 +250,6 @@ async function removeAll(tx: Transaction, found: readonly DeliveryRow[]): Promis
   const waiting = found.filter(({ endpoint }) => isListener(endpoint))
   const others = found.filter(({ endpoint }) => !isListener(endpoint))
   return (await removeWithJobs(tx, waiting)) + (await removeDeliveries(tx, others))
-}
-
-/** Runs at the start of a pass. */
-async function removeOtherEvents(
-  tx: Transaction,
-  organizationId: string,
-  most: number,
-  latest: number,
-): Promise<number> {
-  return removeAll(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, [organizationId, latest, most]))
 }
 
 async function expireRest(

@@ -8,7 +8,7 @@ import type {
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
-import { contentsStep } from '../contents-step.ts'
+import { contentsStep, oldestOf } from '../contents-step.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
@@ -29,7 +29,8 @@ const LOOK = `
 
 /** The index by time finds them. Reads the content only if it is as short as a removed one. */
 const LOOK_EVENTS = `
-  SELECT e.at, e.notification AS seq, e.sequence, octet_length(n.content) AS bytes,
+  SELECT e.at, e.notification AS seq, e.sequence, octet_length(n.content) AS bytes, n.created_at AS createdAt,
+    NOT EXISTS (SELECT 1 FROM carillon_events WHERE notification = n.seq AND sequence > e.sequence) AS newest,
     (octet_length(n.content) >= ${LONGEST_REMOVED} OR substr(n.content, 1, ${REMOVED.length}) <> '${REMOVED}')
     AND (SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1) <= ?
     AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq) AS over
@@ -38,10 +39,11 @@ const LOOK_EVENTS = `
   ORDER BY e.at, e.notification, e.sequence LIMIT ?`
 
 const SELECT_OTHER_EVENTS = `
-  SELECT id FROM carillon_deliveries AS d
+  SELECT id, created_at AS createdAt FROM carillon_deliveries AS d
   WHERE event_id >= '${OTHER_EVENT_IDS.from}' AND event_id < '${OTHER_EVENT_IDS.until}'
-    AND organization = ? AND created_at <= ?
-    AND (${OF_LISTENER} OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
+    AND organization = ? AND created_at <= ? AND (created_at, id) > (?, ?)
+    AND (${OF_LISTENER} OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1))
+  ORDER BY created_at, id LIMIT ?`
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon_idempotency WHERE hash IN
@@ -75,7 +77,14 @@ interface EventPlace {
   readonly seq: number
   readonly sequence: number
   readonly bytes: number
+  readonly createdAt: number
+  readonly newest: 0 | 1
   readonly over: 0 | 1
+}
+
+interface OtherEvent {
+  readonly id: number
+  readonly createdAt: number
 }
 
 export function createExpire(
@@ -83,7 +92,7 @@ export function createExpire(
   addresses: Pick<Addresses, 'writeOne'>,
 ): (request: ExpireRequest) => Promise<ExpireAnswer> {
   const look = connection.statement<OldRow>(LOOK)
-  const selectOtherEvents = connection.statement<{ id: number }>(SELECT_OTHER_EVENTS)
+  const selectOtherEvents = connection.statement<OtherEvent>(SELECT_OTHER_EVENTS)
   const lookEvents = connection.statement<EventPlace>(LOOK_EVENTS)
   const selectContent = connection.statement<{ content: string }>(
     'SELECT content FROM carillon_notifications WHERE seq = ?',
@@ -95,32 +104,33 @@ export function createExpire(
   const deleteTheirKeys = connection.statement(DELETE_THEIR_KEYS)
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
-  function removeOtherEvents(organizationId: string, most: number, latest: number): number {
-    const found = selectOtherEvents().all(organizationId, latest, most)
-    remove.deliveries(found.map(({ id }) => id))
-    return found.length
-  }
-
   function expireNotifications(
-    { organizationId, olderThanMs }: ExpiringNotifications,
+    { organizationId, olderThanMs, dryRun }: ExpiringNotifications,
     most: number,
     after: string | undefined,
   ): ExpireAnswer {
     const latest = connection.now() - olderThanMs
-    const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
-    const rows = look().all(latest, organizationId, latest, afterTime, afterSeq, most)
+    const [time = -1, seq = -1, otherTime = -1, otherId = -1] =
+      after === undefined ? [] : decodeCursor(after, 4)
+    const rows = look().all(latest, organizationId, latest, time, seq, most)
     const over = rows.filter((row) => row.over === 1)
-    const others = removeOtherEvents(organizationId, most, latest)
-    const deliveries = remove.notifications(over) + others
-    const last = rows.at(-1)
-    const reached =
-      last === undefined ? (after ?? encodeCursor([0, 0])) : encodeCursor([last.createdAt, last.seq])
-    const next = rows.length === most || others === most ? reached : null
-    return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
+    const others = selectOtherEvents().all(organizationId, latest, otherTime, otherId, most)
+    const ofThem = dryRun ? remove.deliveriesOf(over).length : remove.notifications(over)
+    if (!dryRun) remove.deliveries(others.map(({ id }) => id))
+    const last = rows.at(-1) ?? { createdAt: time, seq }
+    const lastOther = others.at(-1) ?? { createdAt: otherTime, id: otherId }
+    const reached = [last.createdAt, last.seq, lastOther.createdAt, lastOther.id]
+    const isMore = rows.length === most || others.length === most
+    return {
+      removed: { notifications: over.length, deliveries: ofThem + others.length },
+      unmatched: [],
+      next: isMore ? encodeCursor(reached.map((part) => Math.max(part, 0))) : null,
+      oldest: dryRun ? over[0]?.createdAt : undefined,
+    }
   }
 
   function expireContents(
-    { organizationId, contentsOlderThanMs }: ExpiringContents,
+    { organizationId, contentsOlderThanMs, dryRun }: ExpiringContents,
     most: number,
     after: string | undefined,
   ): ExpireAnswer {
@@ -128,17 +138,25 @@ export function createExpire(
     const latest = now - contentsOlderThanMs
     const [at = -1, seq = -1, sequence = -1] = after === undefined ? [] : decodeCursor(after, 3)
     const events = lookEvents().all(latest, organizationId, latest, at, seq, sequence, most)
-    const { last, contents } = contentsStep(events, ({ seq, over, bytes }) =>
-      over === 1 ? [seq, bytes] : null,
+    // A dry run meets each event of a content: it counts the newest.
+    const { last, contents } = contentsStep(events, ({ seq, over, newest, bytes }) =>
+      over === 1 && (newest === 1 || !dryRun) ? [seq, bytes] : null,
     )
     if (last === undefined) return { removed: {}, unmatched: [], next: null }
-    for (const one of contents) {
-      const content = selectContent().get(one)?.content
-      if (content !== undefined) setContent(one, expiredContent(JSON.parse(content), now))
-    }
     const reached = encodeCursor([last.at, last.seq, last.sequence])
     const next = last === events.at(-1) && events.length < most ? null : reached
-    return { removed: { contents: contents.length }, unmatched: [], next, reached }
+    const answer = { removed: { contents: contents.length }, unmatched: [], next, reached }
+    if (dryRun) {
+      const counted = events.filter(({ seq }) => contents.includes(seq))
+      return { ...answer, oldest: oldestOf(counted.map(({ createdAt }) => createdAt)) }
+    }
+    for (const one of contents) removeContent(one, now)
+    return answer
+  }
+
+  function removeContent(seq: number, now: number): void {
+    const content = selectContent().get(seq)?.content
+    if (content !== undefined) setContent(seq, expiredContent(JSON.parse(content), now))
   }
 
   function expireRest(
@@ -162,7 +180,7 @@ export function createExpire(
   return function expire({ what, most: wanted, after }) {
     const most = Math.min(wanted, STEP)
     // After a power failure the next run removes the rows again.
-    return connection.write(() => {
+    return connection[what.dryRun ? 'read' : 'write'](() => {
       if (what.organizationId === undefined) return expireRest(what, most)
       if (what.contentsOlderThanMs !== undefined) return expireContents(what, most, after)
       return expireNotifications(what, most, after)

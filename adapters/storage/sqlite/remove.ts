@@ -63,6 +63,8 @@ interface LabelledRow {
 }
 
 export interface Remove {
+  /** The ids of the deliveries of notifications. */
+  deliveriesOf(rows: readonly RemovedRow[]): number[]
   /** Removes notifications with all related rows. Returns the number of their deliveries. */
   notifications(rows: readonly RemovedRow[]): number
   deliveries(ids: readonly number[]): void
@@ -76,6 +78,12 @@ export function createRemove(connection: Connection): Remove {
   const deleteMetadata = connection.statement(DELETE_METADATA)
   const deleteOpenRun = connection.statement(DELETE_OPEN_RUN)
   const ofNotifications = OF_NOTIFICATIONS.map((sql) => connection.statement(sql))
+
+  function deliveriesOf(rows: readonly RemovedRow[]): number[] {
+    return selectDeliveries()
+      .all(JSON.stringify(rows.map(({ digits }) => digits)))
+      .map(({ id }) => id)
+  }
 
   function deliveries(ids: readonly number[]): void {
     run(ofDeliveries, ids)
@@ -91,11 +99,12 @@ export function createRemove(connection: Connection): Remove {
   }
 
   return {
+    deliveriesOf,
     deliveries,
     notifications(rows) {
       if (rows.length === 0) return 0
-      const found = selectDeliveries().all(JSON.stringify(rows.map(({ digits }) => digits)))
-      deliveries(found.map(({ id }) => id))
+      const found = deliveriesOf(rows)
+      deliveries(found)
       metadata(rows)
       run(
         ofNotifications,

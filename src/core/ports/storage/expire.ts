@@ -20,6 +20,8 @@ export interface ExpiringNotifications {
   readonly organizationId: string
   readonly olderThanMs: number
   readonly contentsOlderThanMs?: undefined
+  /** True: the same steps change nothing, and count what a run would remove now. */
+  readonly dryRun?: boolean | undefined
 }
 
 /**
@@ -32,6 +34,8 @@ export interface ExpiringNotifications {
 export interface ExpiringContents {
   readonly organizationId: string
   readonly contentsOlderThanMs: number
+  /** The same. */
+  readonly dryRun?: boolean | undefined
 }
 
 /**
@@ -42,6 +46,7 @@ export interface ExpiringContents {
 export interface ExpiringRest {
   readonly organizationId?: undefined
   readonly contentsOlderThanMs?: undefined
+  readonly dryRun?: undefined
   /** Age of the keys. Null: keep them. */
   readonly receiptsOlderThanMs: number | null
   readonly unmatchedOlderThanMs: number
@@ -58,6 +63,8 @@ export interface ExpireAnswer {
   readonly next: string | null
   /** Of contents: `after` of the next run. Absent: as before. */
   readonly reached?: string | undefined
+  /** Of a dry run: when the oldest of the counted notifications was accepted, in epoch milliseconds. Absent: none. */
+  readonly oldest?: number | undefined
 }
 
 export type ExpiredKind =

@@ -197,7 +197,7 @@ export interface Storage<Tx = never> {
    */
   countJobs(of: JobsOf, most: number): Promise<JobCounts>
 
-  /** Removes expired data, oldest first, one step per call. Safe to run in several processes at once. */
+  /** Removes expired data, or counts it, oldest first, one step per call. Safe to run in several processes at once. */
   expire(request: ExpireRequest): Promise<ExpireAnswer>
 
   readonly notifications: NotificationRepository
