@@ -57,18 +57,32 @@ export function createServer(store: Store, allowRemote: boolean): ServingInterna
   }
 
   function list(query: URLSearchParams): HttpResponse {
-    const wanted = (query.get('search') ?? '').toLowerCase()
-    const found = store
-      .entries()
-      .map(rowOf)
-      .filter((row) => [row.channel, row.to, row.subject].some((text) => text.toLowerCase().includes(wanted)))
-    const from = Math.max(
-      0,
-      found.findIndex(({ id }) => id === query.get('cursor')),
-    )
-    const items = found.slice(from, from + ROWS)
+    const found = foundBy(query)
+    const from = Math.max(0, placeOf(query.get('cursor'), found))
+    const items = found.slice(from, from + ROWS).map(rowOf)
     const next = found[from + ROWS]
-    return json({ items, hasMore: next !== undefined, nextCursor: next?.id ?? null })
+    return json({ items, hasMore: next !== undefined, nextCursor: next?.caught.id ?? null })
+  }
+
+  function foundBy(query: URLSearchParams): readonly Entry[] {
+    return store.entries().filter((entry) => isFound(entry, query))
+  }
+
+  /** The messages before and after one in the list that the query makes. */
+  function neighbours(id: string, query: URLSearchParams): HttpResponse {
+    const found = foundBy(query)
+    const at = placeOf(id, found)
+    const idAt = (place: number): string | null => found[place]?.caught.id ?? null
+    return json(
+      at === -1
+        ? { newer: null, older: null, place: null, count: found.length }
+        : { newer: idAt(at - 1), older: idAt(at + 1), place: at + 1, count: found.length },
+    )
+  }
+
+  function channels(): HttpResponse {
+    const names = new Set(store.entries().map(({ caught: { channel } }) => channel))
+    return json({ channels: [...names].sort() })
   }
 
   async function source({ caught, idempotencyKey }: Entry): Promise<HttpResponse> {
@@ -109,10 +123,17 @@ export function createServer(store: Store, allowRemote: boolean): ServingInterna
   }
 
   function data(path: string, request: HttpRequest): HttpResponse | Promise<HttpResponse> | null {
-    if (path === '/api/messages') return list(new URLSearchParams(request.query))
-    const [, id, rest] = /^\/api\/messages\/(\d+)(?:\/(source|files\/\d+))?$/.exec(path) ?? []
-    if (id === undefined) return path.startsWith('/api/') ? null : shell(request, request.encrypted)
+    const query = new URLSearchParams(request.query)
+    if (path === '/api/messages') return list(query)
+    if (path === '/api/channels') return channels()
+    return ofMessage(path, query) ?? (path.startsWith('/api/') ? null : shell(request, request.encrypted))
+  }
+
+  function ofMessage(path: string, query: URLSearchParams): HttpResponse | Promise<HttpResponse> | null {
+    const [, id, rest] = /^\/api\/messages\/(\d+)(?:\/(source|neighbours|files\/\d+))?$/.exec(path) ?? []
+    if (id === undefined) return null
     if (rest === undefined) return json(viewOf(entryOf(id)))
+    if (rest === 'neighbours') return neighbours(id, query)
     return rest === 'source' ? source(entryOf(id)) : file(entryOf(id), rest.slice('files/'.length))
   }
 
@@ -149,6 +170,17 @@ function assertLocal(request: HttpRequest): void {
       ? 'The mailbox answers requests for localhost alone. To open it under another name, set its option allowRemote: true.'
       : 'The mailbox answers this machine alone, without proxies. Behind a proxy or in a container, set its option allowRemote: true.',
   })
+}
+
+/** Whether a message has every word of the search and is of the channel, as far as the query names them. */
+function isFound({ caught, searched }: Entry, query: URLSearchParams): boolean {
+  const channel = query.get('channel') ?? ''
+  const words = (query.get('search') ?? '').toLowerCase().split(/\s+/)
+  return (channel === '' || caught.channel === channel) && words.every((word) => searched.includes(word))
+}
+
+function placeOf(id: string | null, entries: readonly Entry[]): number {
+  return entries.findIndex(({ caught }) => caught.id === id)
 }
 
 function json(body: unknown): HttpResponse {

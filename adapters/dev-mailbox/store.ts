@@ -1,5 +1,6 @@
 import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
 import type { Message, SendContext } from '../../src/core/ports/provider.ts'
+import { searchedText } from './search.ts'
 
 /** A message as a provider would have got it. */
 export interface CaughtMessage {
@@ -19,6 +20,8 @@ export interface Entry {
   readonly kind: ChannelKind
   readonly idempotencyKey: string
   readonly size: number
+  /** What a search reads, in lower case. */
+  readonly searched: string
 }
 
 export interface Store {
@@ -51,7 +54,8 @@ export function createStore({ maxMessages, maxBytes }: Bounds): Store {
       const caughtAt = new Date().toISOString()
       const id = String(count)
       const caught = { id, channel: kind.name, message, notificationId, organizationId, caughtAt }
-      const entry = { caught, kind, idempotencyKey, size: sizeOf(message) }
+      const searched = searchedText(kind.name, message)
+      const entry = { caught, kind, idempotencyKey, size: sizeOf(message) + searched.length, searched }
       byId.set(id, entry)
       bytes += entry.size
       for (const [oldest, found] of byId) {

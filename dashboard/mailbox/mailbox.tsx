@@ -13,7 +13,7 @@ export function Mailbox() {
   const id = /^\/messages\/(\d+)$/.exec(place.value.path)?.[1]
   return (
     <main id="content" tabIndex={-1}>
-      {id === undefined ? <MessagesPage /> : <MessagePage key={id} id={id} />}
+      {id === undefined ? <MessagesPage /> : <MessagePage id={id} />}
     </main>
   )
 }

@@ -1,23 +1,27 @@
 import { ask } from '../app/api.ts'
-import { hrefOf, place } from '../app/router.ts'
+import { hrefOf } from '../app/router.ts'
+import { useData } from '../app/use-data.ts'
 import { useList } from '../app/use-list.ts'
 import { texts } from '../texts/index.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { Filters, TextFilter } from '../ui/filters.tsx'
+import { Filters, filtersOf, SelectFilter, TextFilter } from '../ui/filters.tsx'
 import { type Column, List } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 
 const said = texts.mailbox
-const EVERY_MS = 2_000
+export const EVERY_MS = 2_000
+/** Names in the query of a list, which its messages keep for their next and previous ones. */
+export const FILTERS = ['search', 'channel'] as const
 
 interface Row {
   readonly id: string
   readonly channel: string
   readonly to: string
   readonly subject: string
+  readonly beginning: string
   readonly caughtAt: string
 }
 
@@ -25,20 +29,24 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: said.subject,
     main: true,
-    cell: ({ id, subject }) => (
-      <a class="cut" href={hrefOf(`/messages/${id}`)}>
-        {subject || said.noSubject}
-      </a>
+    cell: ({ id, subject, beginning }) => (
+      <div class="opening">
+        <a href={hrefOf(`/messages/${id}`, filtersOf(FILTERS))}>{subject || said.noSubject}</a>
+        <span class="muted">{beginning}</span>
+      </div>
     ),
   },
-  { title: said.to, cell: ({ to }) => <span class="cut">{to}</span> },
+  { title: said.to, cell: ({ to }) => <span class="cut short">{to}</span> },
   { title: said.channel, cell: ({ channel }) => <Badge>{channel}</Badge> },
   { title: said.caught, end: true, cell: ({ caughtAt }) => <Time at={caughtAt} /> },
 ]
 
 export function MessagesPage() {
-  const search = place.value.query.search ?? ''
-  const list = useList<Row>('/api/messages', { query: { search }, everyMs: EVERY_MS })
+  const filters = filtersOf(FILTERS)
+  const list = useList<Row>('/api/messages', { query: filters, everyMs: EVERY_MS })
+  const { value: present } = useData<{ readonly channels: readonly string[] }>('/api/channels', {
+    everyMs: EVERY_MS,
+  })
 
   async function clear(): Promise<void> {
     await ask('/api/messages', { method: 'DELETE' })
@@ -54,20 +62,28 @@ export function MessagesPage() {
         </Button>
       }
     >
-      <Filters names={['search']}>
+      <Filters names={FILTERS}>
         <TextFilter name="search" label={said.search} />
+        <SelectFilter
+          name="channel"
+          label={said.channel}
+          choices={(present?.channels ?? []).map((value) => ({ value, label: value }))}
+        />
       </Filters>
-      <List
-        label={said.title}
-        state={list}
-        columns={COLUMNS}
-        filtered={search !== ''}
-        empty={
-          <Empty icon="notifications" title={said.empty}>
-            <p>{said.emptyHint}</p>
-          </Empty>
-        }
-      />
+      <div class="messages">
+        {' '}
+        <List
+          label={said.title}
+          state={list}
+          columns={COLUMNS}
+          filtered={Object.keys(filters).length > 0}
+          empty={
+            <Empty icon="notifications" title={said.empty}>
+              <p>{said.emptyHint}</p>
+            </Empty>
+          }
+        />
+      </div>{' '}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { texts } from '../texts/index.ts'
 import { HtmlPreview } from './html-preview.tsx'
 import { JsonView, LongText } from './long-text.tsx'
@@ -21,6 +21,7 @@ export function MessageView({
   name,
   caught,
   more = [],
+  view: given,
 }: {
   readonly message: ShownMessage
   /** Of files that are kept. */
@@ -28,8 +29,11 @@ export function MessageView({
   /** Its id in the mailbox, which has the images of its HTML. */
   readonly caught?: string
   readonly more?: readonly Tab<string>[]
+  /** The tab that is open, where it outlives this view. */
+  readonly view?: Signal<string | null>
 }) {
-  const view = useSignal<string | null>(null)
+  const own = useSignal<string | null>(null)
+  const view = given ?? own
   const source = caught === undefined ? { value: body } : { field: 'message' as const, value: caught }
   const html: readonly Tab<string>[] = [
     { name: 'html', label: said.html, content: () => <HtmlPreview {...source} title={said.html} /> },

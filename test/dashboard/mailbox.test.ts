@@ -5,7 +5,13 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { type DevMailbox, devMailbox } from '../../adapters/dev-mailbox/index.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
-import { assertAccessible, CHROMIUM, sharedBrowser, watch } from '../support/dashboard/browser.ts'
+import {
+  assertAccessible,
+  CHROMIUM,
+  sharedBrowser,
+  type WatchOptions,
+  watch,
+} from '../support/dashboard/browser.ts'
 import { listen, portOf } from '../support/dashboard/mounts.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { describeWith } from '../support/left-out.ts'
@@ -44,10 +50,10 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
   }
 
   /** Opens a path of the mailbox, mounted below `/dev/mail`. */
-  async function open(path = ''): Promise<Page> {
+  async function open(path = '', options: WatchOptions = {}): Promise<Page> {
     const server = await listen(notifierHandler(mailbox, { prefix: '/dev/mail' }))
     const origin = `http://127.0.0.1:${portOf(server)}`
-    const { page, assertClean, close } = await watch(browser, origin)
+    const { page, assertClean, close } = await watch(browser, origin, options)
     onTestFinished(async () => {
       await close()
       assertClean()
@@ -64,7 +70,7 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
   it('lists what was sent, as it is sent, and shows one message', async () => {
     mailbox.clear()
     const page = await open()
-    await page.getByText('Nothing was sent yet').waitFor()
+    await page.getByText('No messages yet').waitFor()
     await assertAccessible(page)
     await send({ channel: 'sms', to: '+436601234567', text: 'Your code is 123' })
     const row = page.getByRole('row', { name: /Your code is 123/ })
@@ -75,12 +81,12 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
     await page.getByLabel('Search').fill('+4366')
     await expect.poll(() => page.getByRole('row', { name: /Welcome/ }).count()).toBe(0)
     await page.getByRole('link', { name: 'Your code is 123' }).click()
-    await page.getByRole('tab', { name: 'Carried along' }).click()
+    await page.getByRole('tab', { name: 'Data' }).click()
     await page.getByText('"segments": 1').waitFor()
     await assertAccessible(page)
     await page.goBack()
     await row.waitFor()
-    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await page.getByRole('button', { name: 'Clear mailbox' }).click()
     await expect.poll(() => mailbox.messages()).toEqual([])
   })
 
@@ -145,6 +151,79 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
     expect(asked).toEqual([])
   })
 
+  it('filters by channel, and leads to the next and previous message of the filtered list', async () => {
+    mailbox.clear()
+    await send({
+      channel: 'email',
+      to: 'ada@example.com',
+      subject: 'First',
+      text: 'Read https://example.com/1',
+    })
+    await send({ channel: 'sms', to: '+436601234567', text: 'Between' })
+    await send({
+      channel: 'email',
+      to: 'ada@example.com',
+      subject: 'Second',
+      text: 'Read https://example.com/2',
+    })
+    const page = await open()
+    await page.getByLabel('Channel').selectOption('email')
+    await expect.poll(() => page.getByRole('row', { name: /Between/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Second' }).click()
+    await page.getByText('1 of 2').waitFor()
+    expect(await page.getByRole('button', { name: 'Newer message' }).isDisabled()).toBe(true)
+    await page.getByRole('tab', { name: 'Links' }).click()
+    await page.getByRole('link', { name: 'Older message' }).click()
+    await page.getByRole('heading', { level: 1, name: 'First' }).waitFor()
+    await page.getByRole('link', { name: 'https://example.com/1' }).waitFor()
+    await send({ channel: 'email', to: 'ada@example.com', subject: 'Third', text: 'Hi' })
+    await page.getByText('3 of 3').waitFor()
+    await page.getByRole('link', { name: 'Newer message' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor()
+    await page.getByRole('link', { name: 'All messages' }).click()
+    await page.getByRole('link', { name: 'Third' }).waitFor()
+    expect(await page.getByRole('row', { name: /Between/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('row', { name: /Between/ }).waitFor()
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'shows the head, the warnings and every tab on a phone (%s)',
+    async (scheme) => {
+      mailbox.clear()
+      await send({
+        channel: 'email',
+        to: 'ada@example.com',
+        subject: 'Order 4711',
+        html: '<p>Shipped. <a href="http://example.com/4711">Track it</a></p>',
+        email: {
+          from: 'Shop <shop@example.com>',
+          cc: ['Charles <charles@example.com>'],
+          replyTo: ['help@example.com'],
+          attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'SGk=' }],
+        },
+      })
+      const page = await open('', { width: 390, scheme })
+      await assertAccessible(page)
+      await page.getByRole('link', { name: 'Order 4711' }).click()
+      for (const shown of ['Shop <shop@example.com>', 'Charles <charles@example.com>', 'help@example.com'])
+        await page.getByRole('definition').filter({ hasText: shown }).waitFor()
+      const tabs = await page.getByRole('tab').all()
+      expect(tabs).toHaveLength(8)
+      for (const tab of tabs) {
+        const name = String(await tab.textContent())
+        const { x = -1, width = 0 } = (await tab.boundingBox()) ?? {}
+        expect(x, name).toBeGreaterThanOrEqual(0)
+        expect(x + width, name).toBeLessThanOrEqual(390)
+      }
+      await page.getByRole('tab', { name: 'Warnings (2)' }).click()
+      await page.getByText('<a href="http://example.com/4711">').waitFor()
+      await page.getByText('The HTML has no text alternative').waitFor()
+      await assertAccessible(page)
+      expect(await page.locator('body').evaluate((body) => body.scrollWidth)).toBe(390)
+    },
+  )
+
   it('shows hostile fields as text', async () => {
     mailbox.clear()
     const { channels } = mailbox
@@ -171,7 +250,7 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
     const page = await open('/')
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
-    for (const tab of ['Text', 'Source', 'Carried along', 'Files', 'Preview']) {
+    for (const tab of ['Text', 'Source', 'Data', 'Files', 'Preview']) {
       await page.getByRole('tab', { name: tab, exact: true }).click()
       expect(await page.locator('img, script:not([nonce])').count(), tab).toBe(0)
     }

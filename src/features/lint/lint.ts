@@ -3,7 +3,13 @@ import type { LintFault } from '../../core/channels/lint.ts'
 import type { ErrorCode } from '../../core/errors/catalogue.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
 import type { Bounds } from '../../core/input/bounds.ts'
-import { createStepCounter, ITEM_CHARACTERS, STEP_CHARACTERS, type Steps } from '../../core/loop/steps.ts'
+import {
+  createStepCounter,
+  finish,
+  ITEM_CHARACTERS,
+  STEP_CHARACTERS,
+  type Steps,
+} from '../../core/loop/steps.ts'
 import { type CompiledTemplate, compileSteps, type ParsedTexts, toHeader } from '../../core/text/compile.ts'
 import type { Work } from '../../core/text/extent.ts'
 import { formatOf } from '../../core/text/format.ts'
@@ -143,6 +149,15 @@ export function* lintText(
   const spent = { pieces: 0, characters: text.body.length + (text.text?.length ?? 0) }
   const faults = yield* sentFaults(kind, text, parts, spent)
   return { faults, work: workOf(spent) }
+}
+
+/** The different faults of a message that was sent, by the rules for every channel and those of its own. */
+export function sentMessageFaults(
+  kind: ChannelKind,
+  text: RenderedText,
+  parts: unknown,
+): readonly LintFault[] {
+  return finish(checked(kind, { ...text, parts, isMeasured: true }, { pieces: 0, characters: 0 }))
 }
 
 /** @param counts whether a fault is one */

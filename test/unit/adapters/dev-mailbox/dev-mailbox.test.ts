@@ -95,6 +95,81 @@ describe('what the pages ask for', () => {
     expect(found.items).toMatchObject([{ to: 'ada@example.com', subject: 'Hi', channel: 'email' }])
   })
 
+  const addressed = {
+    ...mail,
+    email: {
+      from: 'Shop <shop@example.com>',
+      cc: ['Charles <charles@example.org>'],
+      bcc: ['archive@example.net'],
+      replyTo: ['help@example.com'],
+    },
+  }
+
+  it('is found by each address, its readable text and its channel', async () => {
+    const styled = {
+      ...mail,
+      subject: 'Styled',
+      html: '<style>p{color:red}</style><p>Your&nbsp;<b>parcel</b></p>',
+    }
+    const url = `${await serve(await caught(addressed, styled, sms))}/api/messages`
+    const found = async (query: string) =>
+      ((await json(`${url}?${query}`)).items as { id: string }[]).map(({ id }) => id)
+    for (const address of ['shop@', 'charles', 'archive', 'HELP@example']) {
+      expect(await found(`search=${address}`), address).toEqual(['1'])
+    }
+    expect(await found('search=parcel+styled')).toEqual(['2'])
+    expect(await found('search=parcel+hello')).toEqual([])
+    expect(await found('search=color')).toEqual([])
+    expect(await found('channel=sms')).toEqual(['3'])
+    expect(await found('channel=sms&search=ada')).toEqual([])
+    expect(await json(url.replace('messages', 'channels'))).toEqual({ channels: ['email', 'sms'] })
+    expect((await json(url)).items).toMatchObject([
+      { subject: 'Code 1', beginning: '' },
+      { subject: 'Styled', beginning: 'Your parcel' },
+      { subject: 'Hi', beginning: 'Hello Ada' },
+    ])
+  })
+
+  it('has neighbours in the list that the query makes', async () => {
+    const url = `${await serve(await caught(mail, sms, mail, mail))}/api/messages`
+    expect(await json(`${url}/3/neighbours`)).toEqual({ newer: '4', older: '2', place: 2, count: 4 })
+    expect(await json(`${url}/3/neighbours?channel=email`)).toEqual({
+      newer: '4',
+      older: '1',
+      place: 2,
+      count: 3,
+    })
+    expect(await json(`${url}/1/neighbours`)).toMatchObject({ newer: '2', older: null })
+    expect(await json(`${url}/2/neighbours?channel=email`)).toEqual({
+      newer: null,
+      older: null,
+      place: null,
+      count: 3,
+    })
+  })
+
+  it('has the head of a mail, and warnings about what people would not see as intended', async () => {
+    const html = `<img src="https://example.com/a.png"><a href="http://example.com">x</a>
+<a href="http://localhost:3000/x">y</a><a href="http://127.0.0.1/x">z</a><a href="javascript:go()">w</a>`
+    const local = { ...sms, text: 'http://app.localhost/x or http://localhost.example.com' }
+    const url = `${await serve(await caught({ ...addressed, html }, sms, local))}/api/messages`
+    const { head, warnings } = await json(`${url}/1`)
+    expect(head).toEqual({
+      from: 'Shop <shop@example.com>',
+      cc: ['Charles <charles@example.org>'],
+      bcc: ['archive@example.net'],
+      replyTo: ['help@example.com'],
+    })
+    expect(warnings).toMatchObject([
+      { severity: 'error', excerpt: '<a href="javascript:go()">' },
+      { severity: 'warning', message: expect.stringContaining('alt='), field: 'body' },
+      { severity: 'warning', excerpt: '<a href="http://example.com">' },
+      { severity: 'warning', field: 'text' },
+    ])
+    expect(await json(`${url}/2`)).toMatchObject({ head: null, warnings: [] })
+    expect(await json(`${url}/3`)).toMatchObject({ warnings: [{ excerpt: 'http://localhost.example.com' }] })
+  })
+
   it('is a message with its parts, segments, links and files', async () => {
     const attachments = [
       { filename: 'ä".txt', contentType: 'text/html', content: Buffer.from('<b>').toString('base64') },
