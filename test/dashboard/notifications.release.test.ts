@@ -5,6 +5,12 @@ import { describeDashboard } from '../support/dashboard/suite.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
+/** Runs in the browser. */
+function hiddenWidth(element: unknown): number {
+  const { scrollWidth, clientWidth } = element as { scrollWidth: number; clientWidth: number }
+  return scrollWidth - clientWidth
+}
+
 describeDashboard('the list of notifications', {}, (suite) => {
   const send = (to: string, more: object = {}) =>
     suite.host.notifier.send({ channel: 'email', to, subject: 'Hi', body: 'Hi', ...more })
@@ -144,6 +150,6 @@ describeDashboard('the list of notifications', {}, (suite) => {
     expect(boxes.filter((box) => box !== null && box.y + box.height <= 800).length).toBeGreaterThan(11)
     await assertFits(page)
     const code = failed.first().getByText('provider_error')
-    expect(await code.evaluate('({ scrollWidth, clientWidth }) => scrollWidth - clientWidth')).toBe(0)
+    expect(await code.evaluate(hiddenWidth)).toBe(0)
   })
 })

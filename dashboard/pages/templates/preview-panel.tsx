@@ -1,22 +1,28 @@
 import { useSignal } from '@preact/signals'
 import { texts } from '../../texts/index.ts'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
+import { ErrorNote } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import type { Preview, PreviewState } from './use-preview.ts'
+import { type Preview, type PreviewState, standsAtField } from './use-preview.ts'
 
 const said = texts.templates
 
 /** The message that recipients get. While it cannot be rendered, the last one stays. */
 export function PreviewPanel({
-  state: { preview, error },
+  state,
   hasSubject,
 }: {
   readonly state: PreviewState
   readonly hasSubject: boolean
 }) {
-  if (preview === null) return <p class="muted">{error === null ? said.previewEmpty : said.previewBroken}</p>
+  const { preview, error } = state
+  const fault = error === null || standsAtField(state) ? null : <ErrorNote error={error} />
+  if (preview === null) {
+    return fault ?? <p class="muted">{error === null ? said.previewEmpty : said.previewBroken}</p>
+  }
   return (
     <>
+      {fault}
       <p class="hint" role="status">
         {error === null ? '' : said.previewStale}
       </p>

@@ -23,6 +23,15 @@ export interface PreviewState {
   readonly placeholders: readonly Placeholder[]
 }
 
+/** Whether what is wrong stands beside a field of the editor. */
+export function standsAtField({ error, placeholders }: PreviewState): boolean {
+  const { field, missing } = error?.details ?? {}
+  if (Array.isArray(missing)) return missing.every((name) => placeholders.some((each) => each.name === name))
+  return FIELDS.some((name) => name === field)
+}
+
+const FIELDS = ['subject', 'html', 'text', 'body', 'recipient'] as const
+
 const PAUSE_MS = 350
 const NONE: readonly Placeholder[] = []
 
@@ -72,15 +81,18 @@ export function usePreview(
       learn(answer.placeholders)
     } catch (caught) {
       const failed = caught instanceof ApiError ? caught : new ApiError(0, null)
-      error.value = failed
       const told = failed.details.placeholders
-      if (Array.isArray(told)) learn(told as Placeholder[])
+      // The values that new placeholders begin with are on their way.
+      if (Array.isArray(told) && learn(told as Placeholder[])) return
+      error.value = failed
     }
   }
 
-  /** New names have values of their own, with which it is rendered again. */
-  function learn(names: readonly Placeholder[]): void {
-    if (JSON.stringify(names) !== JSON.stringify(placeholders.peek())) placeholders.value = names
+  /** True: there are new names. They have values of their own, with which it is rendered again. */
+  function learn(names: readonly Placeholder[]): boolean {
+    if (JSON.stringify(names) === JSON.stringify(placeholders.peek())) return false
+    placeholders.value = names
+    return true
   }
 
   useEffect(() => {

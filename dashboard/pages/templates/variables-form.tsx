@@ -22,12 +22,9 @@ export function VariablesForm({
   const missing = (error?.details.missing ?? []) as readonly string[]
 
   function errorOf(placeholder: Placeholder): string | null {
-    const { name } = placeholder
+    const { name, type } = placeholder
     if (isBroken(placeholder, typed)) return said.notJson(name)
-    // The values that a new placeholder begins with are on their way.
-    return missing.includes(name) && (typed[name] !== undefined || isWithin(name, placeholders))
-      ? said.missing(name)
-      : null
+    return missing.includes(name) ? said.missing(name, type) : null
   }
 
   return (
@@ -35,25 +32,21 @@ export function VariablesForm({
       <legend>{said.variables}</legend>
       <p class="hint">{said.variablesHint}</p>
       {placeholders.map((placeholder) => {
-        const { name, required } = placeholder
+        const { name, type } = placeholder
+        const isSection = type === 'section'
         const field = {
-          label: required ? name : said.section(name),
-          hint: required ? undefined : said.sectionHint,
+          label: isSection ? said.section(name) : name,
+          hint: isSection ? said.sectionHint : undefined,
           error: errorOf(placeholder),
           value: shownValue(placeholder, typed),
           onValue: (value: string) => onTyped({ ...typed, [name]: value }),
         }
-        return required ? (
-          <TextField key={name} {...field} />
-        ) : (
+        return isSection ? (
           <TextArea key={name} {...field} rows={2} mono />
+        ) : (
+          <TextField key={name} {...field} />
         )
       })}
     </fieldset>
   )
-}
-
-/** True for `user` beside `user.name`, which cannot both be texts. */
-function isWithin(name: string, placeholders: readonly Placeholder[]): boolean {
-  return placeholders.some(({ name: other }) => name.startsWith(`${other}.`) || other.startsWith(`${name}.`))
 }

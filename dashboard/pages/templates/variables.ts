@@ -1,22 +1,24 @@
 /** A name that a template looks up. */
 export interface Placeholder {
   readonly name: string
-  /** False: it opens a section, whose value is any JSON. */
-  readonly required: boolean
+  /** A section's value is any JSON. */
+  readonly type: 'text' | 'number' | 'date' | 'section'
 }
 
 /** What was typed for placeholders, by name. A section's value is JSON. */
 export type Typed = Readonly<Record<string, string>>
 
-/** What a field shows: untouched, a value that tells where it lands. */
-export function shownValue({ name, required }: Placeholder, typed: Typed): string {
-  return typed[name] ?? (required ? name : 'true')
+const SAMPLES = { number: '2', date: `${new Date().toISOString().slice(0, 16)}Z`, section: 'true' }
+
+/** What a field shows: untouched, a value of the type, of a text one that tells where it lands. */
+export function shownValue({ name, type }: Placeholder, typed: Typed): string {
+  return typed[name] ?? (type === 'text' ? name : SAMPLES[type])
 }
 
 /** True for the value of a section that is no JSON. */
 export function isBroken(placeholder: Placeholder, typed: Typed): boolean {
   const value = shownValue(placeholder, typed)
-  return !placeholder.required && value.trim() !== '' && parsed(value) === undefined
+  return placeholder.type === 'section' && value.trim() !== '' && parsed(value) === undefined
 }
 
 /** The variables of a request. Emptied fields are left out, so that the server says whether they are needed. */
@@ -25,7 +27,7 @@ export function variablesOf(placeholders: readonly Placeholder[], typed: Typed):
   for (const placeholder of placeholders) {
     const value = shownValue(placeholder, typed)
     if (value.trim() === '') continue
-    const given = placeholder.required ? value : parsed(value)
+    const given = placeholder.type === 'section' ? parsed(value) : value
     if (given !== undefined) put(variables, placeholder.name.split('.'), given)
   }
   return variables

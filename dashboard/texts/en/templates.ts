@@ -88,7 +88,8 @@ export const templates = {
   variablesHint: 'For the preview and test messages alone. They are not stored.',
   section: (name: string) => `Section ${name} (JSON)`,
   sectionHint: 'true shows it once, a list such as [{"title": "A"}, {"title": "B"}] once for each item.',
-  missing: (name: string) => `“${name}” needs a text.`,
+  missing: (name: string, type: 'text' | 'number' | 'date' | 'section') =>
+    `“${name}” needs ${{ text: 'a text', number: 'a number', date: 'a date, such as 2026-12-24T18:00Z', section: 'a value' }[type]}.`,
   notJson: (name: string) => `The value of “${name}” is no JSON. Write true, a list or an object.`,
   test: 'Send test',
   testTitle: (version: number) => `Send version ${version}`,

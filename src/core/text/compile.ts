@@ -60,9 +60,13 @@ interface Instead {
 /** A variable of a template. */
 export interface Placeholder {
   readonly name: string
-  /** True: a send must have text, a number or a boolean for it. False: it opens a section. */
+  /** True: a send without a value of the type is refused. False: it opens a section, or a message may do without it. */
   readonly required: boolean
+  /** `text` is a text, a number or a boolean, `date` one in ISO 8601, `section` any JSON. */
+  readonly type: PlaceholderType
 }
+
+type PlaceholderType = MessageArgument['type'] | 'section'
 
 /** The tokens of a template with its layout and partials. */
 export interface ParsedTexts {
@@ -224,10 +228,12 @@ export function* compileSteps(
       TOKEN_SIZE * (assembly.tokens + heading.tokens),
     placeholders() {
       const shown = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
-      const required = new Set(ofBoth.map(({ name }) => name))
-      const open = shown.flatMap((source) => openNames(source, messages, language))
-      const names = new Set(open.filter((name) => !isLinkName(name) && !isOrganizationName(name)))
-      return [...names].map((name) => ({ name, required: required.has(name) }))
+      const required = new Map(ofBoth.map(({ name, type }) => [name, type]))
+      const types = new Map<string, PlaceholderType>()
+      for (const { name, type } of shown.flatMap((source) => openNames(source, messages, language)))
+        if (!isLinkName(name) && !isOrganizationName(name))
+          types.set(name, narrower(types.get(name), required.get(name) ?? type))
+      return [...types].map(([name, type]) => ({ name, required: required.has(name), type }))
     },
     assertVariables,
     render,
@@ -313,20 +319,26 @@ function neededBy(token: Token, messages: Messages, language: Language | null): 
   return language !== null && LANGUAGE_NAMES.includes(name) ? [] : [{ name, type: 'text' }]
 }
 
+type Named = Pick<Placeholder, 'name' | 'type'>
+
 /** The variables outside sections, and those that open sections. */
 function openNames(
   source: readonly Token[],
   messages: Messages,
   language: Language | null,
-): readonly string[] {
-  return [...outside(source)].flatMap((token) => {
+): readonly Named[] {
+  return [...outside(source)].flatMap((token): readonly Named[] => {
     const [type, name] = token
-    if (type === '#' || type === '^') return [name]
+    if (type === '#' || type === '^') return [{ name, type: 'section' }]
     const key = messageKey(token)
-    return key === null
-      ? neededBy(token, messages, language).map((each) => each.name)
-      : (messages.get(key)?.args.map((each) => each.name) ?? [])
+    return key === null ? neededBy(token, messages, language) : (messages.get(key)?.args ?? [])
   })
+}
+
+/** Of two types that a name is used with, the one whose values fit both. */
+function narrower(one: PlaceholderType | undefined, other: PlaceholderType): PlaceholderType {
+  if (one === undefined || one === 'section') return other
+  return one === 'text' && other !== 'section' ? other : one
 }
 
 /** True: only rendering shows whether all values of the messages are there and fit. */

@@ -149,7 +149,12 @@ export const templatePreview: z.ZodType<TemplatePreview> = named(
           required: z
             .boolean()
             .describe(
-              'True: a send without a text, number or boolean for it is refused. False: it opens a section.',
+              'True: a send without a value of the type is refused. False: it opens a section, or a message may do without it.',
+            ),
+          type: z
+            .enum(['text', 'number', 'date', 'section'])
+            .describe(
+              'Of its value: `text` is a text, a number or a boolean, `date` one in ISO 8601, `section` any JSON.',
             ),
         }),
       )

@@ -103,9 +103,9 @@ describe('a preview', () => {
     html: '<p>{{name}}, {{order.id}}{{#vip}} thank {{you}}{{/vip}}{{^vip}}{{/vip}}</p>',
   }
   const placeholders = [
-    { name: 'name', required: true },
-    { name: 'order.id', required: true },
-    { name: 'vip', required: false },
+    { name: 'name', required: true, type: 'text' },
+    { name: 'order.id', required: true, type: 'text' },
+    { name: 'vip', required: false, type: 'section' },
   ]
 
   it('of a draft answers as that of a template, and stores nothing', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isBroken, type Placeholder, variablesOf } from '../../../dashboard/pages/templates/variables.ts'
 
-const needs = (...names: string[]): Placeholder[] => names.map((name) => ({ name, required: true }))
+const needs = (...names: string[]): Placeholder[] => names.map((name) => ({ name, type: 'text' }))
 const sent = (...given: Parameters<typeof variablesOf>) => JSON.stringify(variablesOf(...given))
 
 describe('example values of placeholders', () => {
@@ -10,8 +10,17 @@ describe('example values of placeholders', () => {
     expect(sent(needs('name', 'city'), { name: 'Ada', city: '' })).toBe('{"name":"Ada"}')
   })
 
+  it('have the type that a message of the template needs', () => {
+    const typed = [
+      { name: 'count', type: 'number' },
+      { name: 'due', type: 'date' },
+    ] as const
+    const { count, due } = variablesOf(typed, {}) as Record<string, string>
+    expect([Number(count), Number.isNaN(Date.parse(due ?? ''))]).toEqual([2, false])
+  })
+
   it('take the JSON of a section', () => {
-    const section = { name: 'items', required: false }
+    const section = { name: 'items', type: 'section' } as const
     expect(sent([section], {})).toBe('{"items":true}')
     expect(sent([section], { items: '[{"a":1}]' })).toBe('{"items":[{"a":1}]}')
     expect(sent([section], { items: '[{' })).toBe('{}')

@@ -41,8 +41,8 @@ describe('segments', () => {
       format: 'text',
       sms: { encoding: 'gsm-7', segments: 1, characters: 20 },
       placeholders: [
-        { name: 'name', required: true },
-        { name: 'code', required: true },
+        { name: 'name', required: true, type: 'text' },
+        { name: 'code', required: true, type: 'text' },
       ],
     })
     expect(await notifier.templates.preview('mail', ada)).not.toHaveProperty('sms')

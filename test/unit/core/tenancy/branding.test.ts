@@ -175,7 +175,7 @@ describe('the branding of an organization', () => {
     const variables = { name: 'Ada' }
     expect(await templates.preview('hello', variables)).toMatchObject({
       body: 'Ada A&B',
-      placeholders: [{ name: 'name', required: true }],
+      placeholders: [{ name: 'name', required: true, type: 'text' }],
     })
     const draft = { channel: 'email', text: '{{organization.name}}' }
     expect(await templates.previewDraft(draft)).toMatchObject({ body: 'A&B', placeholders: [] })

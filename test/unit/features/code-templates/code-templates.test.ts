@@ -364,7 +364,7 @@ describe('a preview of a template in code', () => {
       subject: 'Hi Ada',
       body: 'Ada de https://example.com/unsubscribe',
       format: 'html',
-      placeholders: [{ name: 'name', required: true }],
+      placeholders: [{ name: 'name', required: true, type: 'text' }],
     })
     expect(await notifier.templates.preview('hi', { name: 'Bea' })).toMatchObject({ subject: 'Hi Bea' })
     await expect(notifier.templates.preview('hi', {})).rejects.toMatchObject({

@@ -170,6 +170,23 @@ describe('a message', () => {
     expect(await due('it', 'UTC')).toBe('€1,234.50 Due January 31, 2026')
   })
 
+  it('gives the placeholders of its values their type', async () => {
+    const { notifier } = await open({
+      messages: { en: { ...messages.en, some: '{kind, select, one {{ n, number }} other {{ on, date }}}' } },
+    })
+    const text =
+      '{{kind}} {{amount}} {{#at}}{{at}}{{/at}} {{@sum}} {{@due}} {{@some}} {{#list}}{{a}}{{/list}}'
+    const draft = { channel: 'sms', text, variables: { kind: 'one', amount: 1, at: '2026-01-31', n: 2 } }
+    expect((await notifier.templates.previewDraft(draft)).placeholders).toEqual([
+      { name: 'kind', required: true, type: 'text' },
+      { name: 'amount', required: true, type: 'number' },
+      { name: 'at', required: true, type: 'date' },
+      { name: 'n', required: false, type: 'number' },
+      { name: 'on', required: false, type: 'date' },
+      { name: 'list', required: false, type: 'section' },
+    ])
+  })
+
   it('comes per key from the organization, then the application, in each locale', async () => {
     const { notifier } = await open({
       messages: { en: { a: 'app en a', b: 'app en b', c: 'app en c' }, fr: { b: 'app fr b' } },
