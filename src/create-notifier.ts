@@ -52,6 +52,8 @@ import { createPlugins } from './core/observe/plugins.ts'
 import { createReporting } from './core/observe/reporting.ts'
 import type { TelemetryFact } from './core/observe/telemetry.ts'
 import { createFindAddress } from './core/people/address-now.ts'
+import { createPepper } from './core/people/pepper.ts'
+import { createPersonHashes } from './core/people/person-hashes.ts'
 import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
@@ -266,7 +268,8 @@ function createGround(options: ResolvedOptions) {
   const audit = createAudit(ids, stores)
   const processor = createProcessor(clock)
   const secrets = createSecrets(options.secrets, stores)
-  const links = createLinks(options.publicUrl, secrets.signer)
+  const hashes = createPersonHashes(createPepper(stores))
+  const links = createLinks(options.publicUrl, secrets.signer, hashes)
   const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const registry = createProviderRegistry({ ...options, onError })
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
@@ -284,6 +287,7 @@ function createGround(options: ResolvedOptions) {
     ids,
     processor,
     secrets,
+    hashes,
     links,
     registry,
     organizations: plans,
@@ -372,7 +376,7 @@ function createRun(
   accept: SendsWithRecords,
   listeners: Stage,
 ): Lifecycle {
-  const { clock, logger, telemetry, storage, registry, limiter, secrets, waits, observer, onError } = core
+  const { clock, logger, telemetry, storage, registry, limiter, waits, observer, onError } = core
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
     ...core,
@@ -386,9 +390,13 @@ function createRun(
   }
 
   async function startStorage(): Promise<void> {
-    await storage.start({ kinds: core.stores.kinds, follow: suppressionsOf(core.kinds) })
+    await storage.start({ kinds: core.stores.kinds, follow: suppressionsOf(core.kinds, core.hashes) })
     await core.storeApplication()
     if (!storage.durable) logger.warn('The storage is in memory and loses everything when the process ends.')
+  }
+
+  async function openSecrets(): Promise<void> {
+    await Promise.all([core.secrets.open(), core.hashes.open()])
   }
 
   return createLifecycle({
@@ -399,7 +407,7 @@ function createRun(
       ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
       { name: 'storage', open: startStorage, close: storage.stop },
       { name: 'queue', open: engine.open, close: engine.close },
-      { name: 'secrets', open: secrets.open },
+      { name: 'secrets', open: openSecrets },
       listeners,
     ],
     deliver() {

@@ -244,6 +244,7 @@ export const en = {
     create: 'Suppress a recipient',
     channel: 'Channel',
     to: 'Recipient',
+    erased: 'Erased',
     toHint:
       'As in a send: an e-mail address, a phone number such as +43 660 1234567, an address of a channel.',
     reason: 'Reason',

@@ -11,6 +11,7 @@ import type { Notifications } from './notification/api.ts'
 import type { CategorySource } from './notification/category-source.ts'
 import type { RecordFact } from './notification/own-facts.ts'
 import type { PeopleFinder } from './people/finder.ts'
+import type { PersonHashes } from './people/person-hashes.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
@@ -28,6 +29,7 @@ export interface FeatureCore {
   readonly storage: Storage
   readonly ids: IdGenerator
   readonly clock: Clock
+  readonly hashes: PersonHashes
   readonly kinds: Kinds
   readonly registry: ProviderRegistry
   readonly organizations: OrganizationFinder

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { addressHash } from '../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import {
   assertAccessible,
@@ -9,8 +8,8 @@ import {
   watch,
 } from '../support/dashboard/browser.ts'
 import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
-import { KINDS } from '../support/kinds.ts'
 import { describeWith } from '../support/left-out.ts'
+import { emailHash } from '../support/person-hashes.ts'
 
 const ADA = { channel: 'email', to: 'ada@example.com' } as const
 const secret = 'the secret of this service, long enough'
@@ -19,9 +18,7 @@ const categories = {
   offers: { name: `Offers ${'from friends of ours '.repeat(4)}`, default: false },
   security: { name: 'Security', required: true },
 }
-const target = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'news', 'notif_1', 'user:42']
 const signer = createLinkSigner([secret])
-const token = signer.sign('preferences', JSON.stringify(target))
 
 describeWith(
   CHROMIUM === null ? 'no Chromium on this machine' : null,
@@ -29,11 +26,16 @@ describeWith(
   () => {
     let host: ExpressHost
     let origin: string
+    let target: readonly string[]
+    let token: string
     let watched: Watched
 
     beforeAll(async () => {
       host = await startExpressHost({ secret, categories, publicUrl: 'https://api.example.org' })
       origin = `http://127.0.0.1:${host.port}`
+      const hash = await emailHash(host.storage, ADA.to)
+      target = ['org_default', 'email', hash, 'news', 'notif_1', 'user:42']
+      token = signer.sign('preferences', JSON.stringify(target))
     })
     afterAll(() => host?.close())
     beforeEach(async () => {

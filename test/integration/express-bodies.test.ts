@@ -3,11 +3,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import express from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readNodeBody } from '../../adapters/http/node-body.ts'
-import { addressHash } from '../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import { type ExpressHost, type ExpressHostOptions, startExpressHost } from '../support/express-host.ts'
 import { codeOf, exchange } from '../support/http-client.ts'
-import { KINDS } from '../support/kinds.ts'
+import { emailHash } from '../support/person-hashes.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi' }
 const text = JSON.stringify(mail)
@@ -103,7 +102,7 @@ describe('a body that the application has read', () => {
       before: (app) => app.use(express.urlencoded({ extended: true })),
     })
     const to = { channel: 'email', to: 'ada@example.com' } as const
-    const target = ['org_default', 'email', addressHash(KINDS.of('email'), to.to), 'default', 'notif_1']
+    const target = ['org_default', 'email', await emailHash(host.storage, to.to), 'default', 'notif_1']
     const answer = await host.call({
       method: 'POST',
       path: `/unsubscribe?t=${createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(target))}`,
@@ -123,7 +122,7 @@ describe('a body that the application has read', () => {
       before: (app) => app.use(express.urlencoded({ extended })),
     })
     const to = { channel: 'email', to: 'ada@example.com' } as const
-    const target = ['org_default', 'email', addressHash(KINDS.of('email'), to.to), 'default', 'notif_1']
+    const target = ['org_default', 'email', await emailHash(host.storage, to.to), 'default', 'notif_1']
     const was = ids.map((id) => `${id}:email`)
     const body = new URLSearchParams({ was: was.join(' ') })
     for (const cell of was.slice(1)) body.append('on', cell)

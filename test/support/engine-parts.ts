@@ -10,6 +10,7 @@ import type { Clock } from '../../src/core/ports/clock.ts'
 import type { Provider } from '../../src/core/ports/provider.ts'
 import { judgeBySuppressions } from '../../src/features/suppressions/judge.ts'
 import { KINDS } from './kinds.ts'
+import { HASHES } from './person-hashes.ts'
 
 /** What an engine needs for one provider that serves all. */
 export function engineParts(
@@ -19,6 +20,7 @@ export function engineParts(
   EngineOptions,
   | 'registry'
   | 'links'
+  | 'hashes'
   | 'gate'
   | 'categories'
   | 'tracker'
@@ -39,9 +41,10 @@ export function engineParts(
       proxyFor: () => null,
       onError() {},
     }),
-    links: createLinks(undefined, () => createLinkSigner([])),
+    links: createLinks(undefined, () => createLinkSigner([]), HASHES),
+    hashes: HASHES,
     tracker: undefined,
-    gate: createGate([{ name: 'suppressions', judge: judgeBySuppressions }]),
+    gate: createGate([{ name: 'suppressions', judge: judgeBySuppressions(HASHES) }]),
     categories: NO_CATEGORIES,
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),

@@ -19,14 +19,20 @@ const said = texts.suppressions
 
 interface Suppression {
   readonly channel: string
-  readonly to: string
+  /** Null: erased. */
+  readonly to: string | null
   readonly reason: keyof typeof said.reasons
   readonly source: string | null
   readonly createdAt: string
 }
 
 const COLUMNS: readonly Column<Suppression>[] = [
-  { title: said.to, main: true, cell: ({ to }) => <span class="cut">{to}</span> },
+  {
+    title: said.to,
+    main: true,
+    cell: ({ to }) =>
+      to === null ? <span class="muted">{said.erased}</span> : <span class="cut">{to}</span>,
+  },
   { title: said.channel, cell: ({ channel }) => channel },
   {
     title: said.reason,
@@ -40,12 +46,12 @@ const COLUMNS: readonly Column<Suppression>[] = [
 
 export function SuppressionsPage() {
   const channel = place.value.query.channel ?? ''
-  const keyOf = (item: Suppression): string => `${item.channel} ${item.to}`
+  const keyOf = ({ channel: on, to, createdAt }: Suppression): string => `${on} ${to ?? createdAt}`
   const list = useList<Suppression>('/v1/suppressions', { query: { channel }, keyOf })
   const creating = useSignal(false)
   const mayChange = may('Full Access')
 
-  async function lift({ channel: on, to }: Suppression): Promise<void> {
+  async function lift(on: string, to: string): Promise<void> {
     if (!(await confirm({ title: said.liftTitle(to), hint: said.liftHint, confirm: said.lift }))) return
     const query = { channel: on, to }
     await ask('/v1/suppressions', { method: 'DELETE', query })
@@ -56,11 +62,12 @@ export function SuppressionsPage() {
     title: said.lift,
     quiet: true,
     end: true,
-    cell: (item) => (
-      <Button label={`${said.lift}: ${item.to}`} kind="quiet" onClick={() => lift(item)}>
-        {said.lift}
-      </Button>
-    ),
+    cell: ({ channel: on, to }) =>
+      to === null ? null : (
+        <Button label={`${said.lift}: ${to}`} kind="quiet" onClick={() => lift(on, to)}>
+          {said.lift}
+        </Button>
+      ),
   }
   const create = (
     <Button

@@ -212,7 +212,7 @@ export function createAccept(
       return named instanceof Promise ? named.then(judged) : judged(named)
     }
     const verdicts = others.length === 0 ? [await verdictOn(first)] : await Promise.all(group.map(verdictOn))
-    return applyVerdicts(group, verdicts, services.registry.kinds)
+    return applyVerdicts(group, verdicts, services)
   }
 
   /**

@@ -1,18 +1,18 @@
-import { addressNameOf } from '../channels/address-hash.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
-import type { Kinds } from '../channels/kinds.ts'
 import type { Asked, Verdict } from '../gate/verdict.ts'
 import { bytesOf } from '../input/bounds.ts'
 import type { Category } from '../notification/category.ts'
 import type { NewNotification, Skip, Wait } from '../notification/notification.ts'
 import { removedContent } from '../notification/sensitive.ts'
 import type { DelayedSend } from './model.ts'
-import type { Group } from './prepare.ts'
+import type { AcceptServices, Group } from './prepare.ts'
 
 /**
  * Maximum stored bytes of the content of a message that a preference turned off: no monthly quota limits their number.
  */
 const MOST_KEPT_BYTES = 16_384
+
+type Naming = Pick<AcceptServices, 'registry' | 'hashes'>
 
 /** The question whether a message may go to its recipient, at the time for which it is planned. */
 export function askedAbout(
@@ -33,32 +33,29 @@ export function askedAbout(
  * that must wait has its first attempt then. One address that is not refused suffices: attempts to the others fail.
  *
  * @param verdicts in order; undefined: it has no address, and will be skipped
- * @param kinds those of their channels
  * @throws NotifierError `blocked_recipient`, `unsubscribed`, or the code of a plug-in, if all addresses are refused
  */
 export function applyVerdicts(
   group: Group,
   verdicts: readonly (Verdict | undefined)[],
-  kinds: Pick<Kinds, 'of'>,
+  services: Naming,
 ): Group {
   const [first] = verdicts
   if (first?.kind === 'refuse' && verdicts.every((verdict) => verdict?.kind === 'refuse')) throw first.error
   const [one, ...others] = group
   return [
-    applyVerdict(one, first, kinds),
-    ...others.map((other, at) => applyVerdict(other, verdicts[at + 1], kinds)),
+    applyVerdict(one, first, services),
+    ...others.map((other, at) => applyVerdict(other, verdicts[at + 1], services)),
   ]
 }
 
 function applyVerdict(
   notification: NewNotification,
   verdict: Verdict | undefined,
-  kinds: Pick<Kinds, 'of'>,
+  services: Naming,
 ): NewNotification {
   if (verdict?.kind === 'skip') return skipped(notification, verdict)
-  return verdict?.kind === 'wait'
-    ? delayed(notification, verdict, kinds.of(notification.channel))
-    : notification
+  return verdict?.kind === 'wait' ? delayed(notification, verdict, services) : notification
 }
 
 function skipped(notification: NewNotification, { decidedBy, message }: Skip): NewNotification {
@@ -71,13 +68,13 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
 }
 
 /** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */
-function delayed(notification: NewNotification, wait: Wait, kind: ChannelKind): NewNotification {
-  const { content, to, recipient = null, sendAt, expiresAt } = notification
+function delayed(notification: NewNotification, wait: Wait, { registry, hashes }: Naming): NewNotification {
+  const { content, channel, to, recipient = null, sendAt, expiresAt } = notification
   const { reason } = wait
   const until = Math.ceil(wait.until)
   if (until <= (sendAt ?? 0)) return notification
   const dueAt = Math.min(until, expiresAt ?? until)
-  const delayedFor = { address: addressNameOf(kind, to), recipient }
+  const delayedFor = { address: hashes.addressName(registry.kinds.of(channel), to), recipient }
   return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt, delayedFor }
 }
 

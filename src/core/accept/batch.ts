@@ -156,7 +156,7 @@ export async function validateBatch(
   const notifications: NewNotification[] = []
   await inShare(allowed, services.processor.share(organizationId), ([index, group]) =>
     attempt(index, errors, () => {
-      notifications.push(...applyVerdicts(group, group.map(verdictOn), services.registry.kinds))
+      notifications.push(...applyVerdicts(group, group.map(verdictOn), services))
     }),
   )
   return { notifications, errors }

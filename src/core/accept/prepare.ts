@@ -23,6 +23,7 @@ import { contentRemoved } from '../notification/sensitive.ts'
 import { addressed } from '../people/addressed.ts'
 import type { PeopleFinder, ResolvedPerson } from '../people/finder.ts'
 import { localeOf, timeZoneOf } from '../people/language.ts'
+import type { PersonHashes } from '../people/person-hashes.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PartsRefusal } from '../ports/provider.ts'
 import type { BrandingFinder } from '../tenancy/plan-of.ts'
@@ -53,6 +54,7 @@ export interface AcceptServices {
   readonly clock: Clock
   readonly processor: Processor
   readonly links: Links
+  readonly hashes: PersonHashes
   readonly bounds: Bounds
   /** The schema of a send with the parts of all known channel kinds. */
   readonly sendInput: SendSchema

@@ -69,7 +69,11 @@ function deriveKey(secret: string): Key {
   return { id, bytes }
 }
 
-const secretKind: RecordKind<{ readonly secret: string }> = { name: 'secrets', version: 1 }
+export interface SecretValue {
+  readonly secret: string
+}
+
+export const secretKind: RecordKind<SecretValue> = { name: 'secrets', version: 1 }
 
 /** The secret of an application that configures none: 256 random bits, the same for all processes on the storage. */
 export function createStoredSecret(stores: RecordStores): () => Promise<string> {

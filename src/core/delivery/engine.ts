@@ -13,6 +13,7 @@ import type { ProcessListeners } from '../notification/process-event.ts'
 import type { ProviderEvent } from '../notification/provider-event.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { FindAddress } from '../people/address-now.ts'
+import type { PersonHashes } from '../people/person-hashes.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { OutgoingHttp } from '../ports/outgoing.ts'
@@ -67,6 +68,7 @@ export interface EngineOptions {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly links: Links
+  readonly hashes: Pick<PersonHashes, 'addressName'>
   readonly findAddress: FindAddress
   /** Default: there are none. */
   readonly uploads?: UploadContents | undefined

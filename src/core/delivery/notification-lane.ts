@@ -1,4 +1,3 @@
-import { addressNameOf } from '../channels/address-hash.ts'
 import type { ProviderChecks } from '../channels/provider-checks.ts'
 import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
@@ -11,6 +10,7 @@ import { type Outcome, withoutTexts } from '../notification/outcome.ts'
 import { isOwn, type ProviderEvent } from '../notification/provider-event.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { AddressNow, FindAddress } from '../people/address-now.ts'
+import type { PersonHashes } from '../people/person-hashes.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Message } from '../ports/provider.ts'
 import { type AttemptContext, type Decision, decide } from './after-attempt.ts'
@@ -61,6 +61,7 @@ export interface NotificationDelivery extends Composition {
   lastAmbiguous(job: NotificationJob): Promise<string | null>
   /** The current addresses of people. */
   readonly findAddress: FindAddress
+  readonly hashes: Pick<PersonHashes, 'addressName'>
   readonly judge: JudgeJob
   /** Delay of a job about which something could not be found out. */
   laterDelay(job: NotificationJob): Promise<number>
@@ -405,7 +406,7 @@ export function createNotificationLane(
     const waitMs = Math.max(until - clock.now(), SHORTEST_WAIT_MS)
     const delayMs = Math.min(waitMs, expiresInMs ?? Number.POSITIVE_INFINITY)
     const facts = waitMs < LEAST_TOLD_MS ? [] : [{ type: 'delayed', message: reason } as const]
-    const delayedFor = { address: addressNameOf(kind, to), recipient }
+    const delayedFor = { address: delivery.hashes.addressName(kind, to), recipient }
     return { facts, next: { kind: 'retry', delayMs, notSent: true, delayedFor } }
   }
 

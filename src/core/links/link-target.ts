@@ -1,13 +1,13 @@
-import { addressHash } from '../channels/address-hash.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { DEFAULT_CATEGORY } from '../notification/category.ts'
 import type { NotificationContent } from '../notification/notification.ts'
+import type { PersonHashes } from '../people/person-hashes.ts'
 
 /** What a link of a recipient is about. It is complete, so that it outlives the notification. */
 export interface LinkTarget {
   readonly organizationId: string
   readonly channel: string
-  /** The result of `addressHash`: a link contains no address. */
+  /** See `PersonHashes`: a link contains no address. */
   readonly address: string
   /** Id of the category. */
   readonly category: string
@@ -30,13 +30,17 @@ export interface LinkSource {
   }
 }
 
-export function targetOf(kind: ChannelKind, source: LinkSource): LinkTarget {
+export function targetOf(
+  kind: ChannelKind,
+  source: LinkSource,
+  hashes: Pick<PersonHashes, 'address'>,
+): LinkTarget {
   const { organizationId, notification } = source
   const { id, to, category, recipient, content } = notification
   return {
     organizationId,
     channel: kind.name,
-    address: addressHash(kind, to),
+    address: hashes.address(kind, to),
     category: category ?? DEFAULT_CATEGORY,
     notificationId: id,
     recipient: recipient ?? null,

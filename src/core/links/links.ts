@@ -1,6 +1,7 @@
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Category } from '../notification/category.ts'
+import type { PersonHashes } from '../people/person-hashes.ts'
 import { EXAMPLE_LINKS, type LinkName, type MessageLinks } from '../text/links.ts'
 import type { LinkSigner } from './link-signer.ts'
 import { type LinkSource, type LinkTarget, targetOf, writeTarget } from './link-target.ts'
@@ -11,6 +12,8 @@ export interface Links {
   readonly canUnsubscribe: boolean
   /** False: there is no address for links of any kind. */
   readonly canLink: boolean
+  /** What the links of a message are about. */
+  targetOf(kind: ChannelKind, source: LinkSource): LinkTarget
   /** The address at which a recipient unsubscribes from a category. */
   unsubscribe(target: LinkTarget): string
   /** The address of a recipient's preferences. */
@@ -20,13 +23,18 @@ export interface Links {
 }
 
 /** @param publicUrl mount address of the REST API without a trailing slash */
-export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
+export function createLinks(
+  publicUrl: string | undefined,
+  signer: () => LinkSigner,
+  hashes: Pick<PersonHashes, 'address'>,
+): Links {
   const base = publicUrl ?? ''
   const [unsubscribe, preferences] = [`${base}/unsubscribe?`, `${base}/preferences?`]
   return {
     // RFC 8058 3.1: the address must be https.
     canUnsubscribe: base.startsWith('https:'),
     canLink: base !== '',
+    targetOf: (kind, source) => targetOf(kind, source, hashes),
     unsubscribe: (target) => `${unsubscribe}t=${signer().sign('unsubscribe', writeTarget(target))}`,
     preferences: (target) => `${preferences}t=${signer().sign('preferences', writeTarget(target))}`,
     isOwn: (href) => href.startsWith(unsubscribe) || href.startsWith(preferences),
@@ -41,7 +49,7 @@ export const exampleUrls: Urls = () => EXAMPLE_LINKS
 
 export function urlsOf(kind: ChannelKind, source: LinkSource, links: Links): Urls {
   return () => {
-    const target = targetOf(kind, source)
+    const target = links.targetOf(kind, source)
     return { preferencesUrl: links.preferences(target), unsubscribeUrl: links.unsubscribe(target) }
   }
 }

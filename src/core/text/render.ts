@@ -5,7 +5,7 @@ import type { SlackContent } from '../channels/slack.ts'
 import type { SmsText } from '../channels/sms-segments.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { withLinks } from '../links/link-placeholders.ts'
-import { type LinkSource, targetOf } from '../links/link-target.ts'
+import type { LinkSource } from '../links/link-target.ts'
 import { assertUnsubscribable, type Links, type Urls } from '../links/links.ts'
 import { type Category, DEFAULT_CATEGORY } from '../notification/category.ts'
 import type { BodyFormat, NotificationContent } from '../notification/notification.ts'
@@ -112,7 +112,7 @@ function broughtLinks(
   const listed = listId !== null && kind.mayUnsubscribe !== undefined
   if (!linked && !listed) return NO_LINKS
   return {
-    ...(linked ? { unsubscribeUrl: links.unsubscribe(targetOf(kind, source)) } : {}),
+    ...(linked ? { unsubscribeUrl: links.unsubscribe(links.targetOf(kind, source)) } : {}),
     ...(listed ? { listId } : {}),
   }
 }

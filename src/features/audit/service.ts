@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { AUDIT_ACTIONS, targetKindOf } from '../../core/audit/actions.ts'
 import { type Audit, type AuditValue, auditKind, auditListOf } from '../../core/audit/audit.ts'
-import { recipientTarget } from '../../core/audit/person-target.ts'
-import { addressNameOf, digest } from '../../core/channels/address-hash.ts'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { channel, instant, nameText, text } from '../../core/input/fields.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
+import { recipientName } from '../../core/people/person-hashes.ts'
 import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import { digest } from '../../core/records/digest.ts'
 import { listOf, listOfOwner, listReader } from '../../core/records/list.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { organizationKind, unknownOrganization } from '../../core/tenancy/organization.ts'
@@ -52,7 +52,7 @@ const read = listReader<Filter>(LIST, {
 export type RecordContentRead = (organizationId: string, notificationId: string) => Promise<void>
 
 /** The use cases of the audit log. */
-export function createAuditLog({ stores, organizations, kinds }: FeatureCore): PerTenant<AuditLog> {
+export function createAuditLog({ stores, organizations, kinds, hashes }: FeatureCore): PerTenant<AuditLog> {
   const store = stores.always(auditKind)
 
   /** Undefined: any. */
@@ -61,11 +61,11 @@ export function createAuditLog({ stores, organizations, kinds }: FeatureCore): P
       throw wrong('channel', 'given with "to", and only with it')
     if ([target, recipient, to].filter((given) => given !== undefined).length > 1)
       throw wrong('target', 'given without "recipient" and "to", and these not together')
-    if (recipient !== undefined) return recipientTarget(recipient)
+    if (recipient !== undefined) return recipientName(hashes.recipient(recipient))
     if (name === undefined || to === undefined) return target
     const kind = kinds.known.get(name)
     if (kind === undefined) throw unknownChannel(name, kinds)
-    return addressNameOf(kind, to)
+    return hashes.addressName(kind, to)
   }
 
   /** An organization does not see the entries of an earlier one with its id. */

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { apiKeyKind } from '../../core/access/key-kind.ts'
 import { auditedChange } from '../../core/audit/audited-change.ts'
-import { digest } from '../../core/channels/address-hash.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { Tracking } from '../../core/links/tracking.ts'
 import type { KeepingInsert, StoredRecord } from '../../core/ports/storage/records.ts'
+import { digest } from '../../core/records/digest.ts'
 import { createResource } from '../../core/records/resource.ts'
 import {
   type Branding,

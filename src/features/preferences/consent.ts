@@ -1,4 +1,5 @@
 import type { LinkTarget } from '../../core/links/link-target.ts'
+import type { PersonHashes } from '../../core/people/person-hashes.ts'
 import type { CategoryFinder } from '../categories/index.ts'
 import type { PreferenceBook } from './book.ts'
 
@@ -6,6 +7,7 @@ import type { PreferenceBook } from './book.ts'
 export interface Consent {
   readonly categories: CategoryFinder
   readonly book: PreferenceBook
+  readonly hashes: PersonHashes
 }
 
 /** Opt-outs that come another way than over a page. */

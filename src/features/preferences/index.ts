@@ -21,6 +21,7 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
     const consent = {
       categories: core.use(categories),
       book: createPreferenceBook(core.stores, inUse, core.use(delays)),
+      hashes: core.hashes,
     }
     return {
       api: {
@@ -28,7 +29,7 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
         pages: createPages(core, consent, core.use(recipients)),
       },
       shared: { optOut: (target) => optOut(consent, target) },
-      judge: judgeByPreferences(inUse, core.clock),
+      judge: judgeByPreferences(inUse, core.hashes, core.clock),
     }
   },
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Asked, GO, type Judge, type JudgeContext, type Verdict } from '../../core/gate/verdict.ts'
+import type { PersonHashes } from '../../core/people/person-hashes.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import type { PreferencesInUse } from './in-use.ts'
@@ -24,12 +24,22 @@ const SLICE_MS = 4
  * Skips what people have turned off, and delays what comes in quiet hours. Messages of organizations without preferences need
  * no look-up.
  */
-export function judgeByPreferences(inUse: PreferencesInUse, clock: JudgeClock): Judge {
+export function judgeByPreferences(inUse: PreferencesInUse, hashes: PersonHashes, clock: JudgeClock): Judge {
+  function judged(
+    asked: readonly Asked[],
+    used: readonly boolean[],
+    records: RecordReads,
+  ): readonly Verdict[] | Promise<readonly Verdict[]> {
+    if (!used.includes(true)) return verdictsOf(asked, () => NONE, clock)
+    const ids = asked.map((message, at) => (used[at] === true ? idsOf(message, hashes) : NO_IDS))
+    return judgedByRecords(asked, ids, records, clock)
+  }
+
   return (asked, context) => {
     const used = usedBy(asked, context, inUse)
     return used instanceof Promise
-      ? used.then((known) => judged(asked, known, context.records, clock))
-      : judged(asked, used, context.records, clock)
+      ? used.then((known) => judged(asked, known, context.records))
+      : judged(asked, used, context.records)
   }
 }
 
@@ -43,24 +53,13 @@ function usedBy(
   return used.some((one) => one instanceof Promise) ? Promise.all(used) : (used as readonly boolean[])
 }
 
-function judged(
-  asked: readonly Asked[],
-  used: readonly boolean[],
-  records: RecordReads,
-  clock: JudgeClock,
-): readonly Verdict[] | Promise<readonly Verdict[]> {
-  return used.includes(true)
-    ? judgedByRecords(asked, used, records, clock)
-    : verdictsOf(asked, () => NONE, clock)
-}
-
+/** @param ids those of the records that concern each message */
 async function judgedByRecords(
   asked: readonly Asked[],
-  used: readonly boolean[],
+  ids: readonly (readonly string[])[],
   records: RecordReads,
   clock: JudgeClock,
 ): Promise<readonly Verdict[]> {
-  const ids = asked.map((message, at) => (used[at] === true ? idsOf(message) : NO_IDS))
   const distinct = [...new Set(ids.flat())]
   const found = await records.get(
     preferenceKind,
@@ -111,13 +110,16 @@ const NO_IDS: readonly string[] = Object.freeze([])
 const NONE: readonly (Preferences | null)[] = Object.freeze([])
 
 /** The ids of the records that concern a message: the organization's first. */
-function idsOf({ organizationId, kind, to, recipient, category }: Asked): readonly string[] {
+function idsOf(
+  { organizationId, kind, to, recipient, category }: Asked,
+  hashes: PersonHashes,
+): readonly string[] {
   if (category.required) return NO_IDS
   const ids = [
     ownerOrganization(organizationId).id,
-    ownerByAddress(organizationId, kind.name, addressHash(kind, to)).id,
+    ownerByAddress(organizationId, kind.name, hashes.address(kind, to)).id,
   ]
-  if (recipient !== null) ids.push(ownerByRecipient(organizationId, recipient).id)
+  if (recipient !== null) ids.push(ownerByRecipient(hashes, organizationId, recipient).id)
   return ids
 }
 

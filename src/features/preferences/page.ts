@@ -85,7 +85,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     // Retention has removed the notification, and the link has no address.
     if (notification === null) return null
     const { to } = notification
-    const id = suppressionId(kinds.of(channel), organizationId, to)
+    const id = suppressionId(consent.hashes, kinds.of(channel), organizationId, to)
     const [entry = null] = await storage.records.get(suppressionKind, [{ id }])
     return entry && { to, reason: entry.value.reason }
   }
@@ -120,7 +120,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
 
   async function stateOf(target: LinkTarget, asked: ReturnType<typeof personOf> | undefined): Promise<State> {
     const { organizationId } = target
-    const owners = [ownerOrganization(organizationId), ...ownersOf(target)]
+    const owners = [ownerOrganization(organizationId), ...ownersOf(target, consent.hashes)]
     const [categories, [organization = null, ...person], suppression, found] = await Promise.all([
       consent.categories.all(organizationId),
       consent.book.read(owners),
@@ -164,8 +164,8 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     const { suppression } = state
     const current = currentIdOf(state.categories)
     const optsIn = suppression !== null && cells.some((cell) => cell.on && cell.channel === channel)
-    const lifting = optsIn ? optingIn(kinds.of(channel), organizationId, suppression.to) : []
-    for (const owner of ownersOf(target)) {
+    const lifting = optsIn ? optingIn(consent.hashes, kinds.of(channel), organizationId, suppression.to) : []
+    for (const owner of ownersOf(target, consent.hashes)) {
       const own = cells.filter((cell) => owner.by === 'recipient' || cell.channel === channel)
       if (own.length === 0 && quietHours === undefined) continue
       const changes = { channels: {}, categories: byCategory(own), quietHours }

@@ -1,5 +1,4 @@
-import { recipientTarget } from '../../core/audit/person-target.ts'
-import { addressName, digest } from '../../core/channels/address-hash.ts'
+import { addressName, type PersonHashes, recipientName } from '../../core/people/person-hashes.ts'
 import type { DelayedOf } from '../../core/ports/storage/notifications.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
@@ -41,19 +40,19 @@ export interface PreferenceOwner {
   readonly messages: DelayedOf
 }
 
-/** Others are hashed: an id of a record has at most 250 characters. */
-const PLAIN = /^[\x21-\x7e]{1,100}$/
-
 /** A person by the application's id. */
-export function ownerByRecipient(organizationId: string, recipient: string): PreferenceOwner {
-  const named = PLAIN.test(recipient) ? recipient : `sha256 ${digest(recipient)}`
+export function ownerByRecipient(
+  hashes: Pick<PersonHashes, 'recipient'>,
+  organizationId: string,
+  recipient: string,
+): PreferenceOwner {
+  const hash = hashes.recipient(recipient)
   const messages = { by: 'recipient', recipient } as const
-  const id = `${organizationId}\nrecipient\n${named}`
-  const auditTarget = recipientTarget(recipient)
-  return { organizationId, by: 'recipient', id, auditTarget, messages }
+  const id = `${organizationId}\nrecipient\n${hash}`
+  return { organizationId, by: 'recipient', id, auditTarget: recipientName(hash), messages }
 }
 
-/** A person by an address on a channel. @param address the result of {@link addressHash} */
+/** A person by an address on a channel. @param address see {@link PersonHashes.address} */
 export function ownerByAddress(organizationId: string, channel: string, address: string): PreferenceOwner {
   const id = `${organizationId}\naddress\n${channel}\n${address}`
   const messages = { by: 'address', address: addressName(channel, address) } as const

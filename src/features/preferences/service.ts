@@ -1,5 +1,4 @@
 import { auditedChange } from '../../core/audit/audited-change.ts'
-import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
@@ -51,16 +50,16 @@ function settingsOf({ channels, categories, quietHours }: Preferences): object {
 
 /** The use cases of preferences. */
 export function createPreferences(
-  { audit, organizations, kinds }: FeatureCore,
+  { audit, organizations, kinds, hashes }: FeatureCore,
   { book, categories }: Consent,
 ): PerTenant<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
     if (of.organization === true) return ownerOrganization(organizationId)
-    if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)
+    if (of.recipient !== undefined) return ownerByRecipient(hashes, organizationId, of.recipient)
     const kind = kinds.known.get(of.channel)
     if (kind === undefined) throw unknownChannel(of.channel, kinds)
     assertRecipient(kind, of.to)
-    return ownerByAddress(organizationId, of.channel, addressHash(kind, of.to))
+    return ownerByAddress(organizationId, of.channel, hashes.address(kind, of.to))
   }
 
   /** The current ids of stored categories. A category that exists no more keeps its id. */

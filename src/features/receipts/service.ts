@@ -9,6 +9,7 @@ import type { NotificationEvent } from '../../core/notification/event-payload.ts
 import type { Fact } from '../../core/notification/facts.ts'
 import { type Receipt, soundReceipt } from '../../core/notification/receipt.ts'
 import type { MessageReceivedEvent, ReceivedMessage } from '../../core/notification/received-message.ts'
+import type { PersonHashes } from '../../core/people/person-hashes.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Logger } from '../../core/ports/logger.ts'
 import type { ParsedReceipts, ReceiptRequest } from '../../core/ports/receipts.ts'
@@ -41,6 +42,7 @@ export interface Receipts {
 export interface ReceiptServices {
   readonly storage: Storage
   readonly clock: Clock
+  readonly hashes: PersonHashes
   readonly logger: Logger
   /** Public mount address of the API. Undefined: from the Host header. */
   readonly publicUrl: string | undefined
@@ -103,7 +105,7 @@ export function createReceipts(services: ReceiptServices, optOuts: OptOuts): Rec
     // A shared instance belongs to the default organization; the others find out about an opt-out from the provider's
     // refusals.
     const organizationId = source.organizationId ?? DEFAULT_ORGANIZATION
-    const consent = consentOf(receipt, kind, organizationId, provider)
+    const consent = consentOf(receipt, services.hashes, kind, organizationId, provider)
     const received = receivedIn(receipt, { channel: kind.name, provider, organizationId })
     if (consent === null && received === undefined) return
     const answer = await record({
@@ -124,7 +126,7 @@ export function createReceipts(services: ReceiptServices, optOuts: OptOuts): Rec
     if (fact === undefined) return storeIncoming(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
     // The preference first: if the process ends in between, the provider repeats the report.
-    if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, optOuts)))
+    if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, services, optOuts)))
       return storeFact(whole, source, receipt)
     return storeFact(
       suppress === undefined ? whole : { ...whole, suppress: suppress.reason },
@@ -221,16 +223,17 @@ export function createReceipts(services: ReceiptServices, optOuts: OptOuts): Rec
 
 function consentOf(
   { suppress, unsuppress }: Receipt,
+  hashes: PersonHashes,
   kind: ChannelKind,
   organizationId: string,
   provider: string,
 ): ConsentReport['consent'] | null {
   if (suppress?.address !== undefined) {
     const why = { reason: suppress.reason, source: provider }
-    return [suppressing(kind, organizationId, suppress.address, why)]
+    return [suppressing(hashes, kind, organizationId, suppress.address, why)]
   }
   if (unsuppress === undefined) return null
-  return optingIn(kind, organizationId, unsuppress.address)
+  return optingIn(hashes, kind, organizationId, unsuppress.address)
 }
 
 function receivedIn(

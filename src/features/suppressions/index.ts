@@ -10,6 +10,6 @@ export const suppressions: Feature<Served> = {
   name: 'suppressions',
   create: (core) => ({
     api: { tenants: { suppressions: createSuppressions(core) } },
-    judge: judgeBySuppressions,
+    judge: judgeBySuppressions(core.hashes),
   }),
 }

@@ -4,8 +4,11 @@ import type { ListQuery } from '../../core/records/list.ts'
 /** A suppressed recipient. */
 export interface SuppressionRecord {
   readonly channel: string
-  /** E-mail addresses in lower case, their domains in punycode; phone numbers in the present form of their country. */
-  readonly to: string
+  /**
+   * E-mail addresses in lower case, their domains in punycode; phone numbers in the present form of their country. Null:
+   * erased; the entry stays in force.
+   */
+  readonly to: string | null
   readonly reason: SuppressionReason
   /** Origin of the entry, for people. */
   readonly source: string | null

@@ -13,7 +13,12 @@ export const suppressionRecord: z.ZodType<SuppressionRecord> = named(
   'Suppression',
   z.object({
     channel: channelName,
-    to: z.string().describe('The recipient. E-mail addresses are in lower case with punycode domains.'),
+    to: z
+      .string()
+      .nullable()
+      .describe(
+        'The recipient. E-mail addresses are in lower case with punycode domains. Null: erased; the entry stays in force.',
+      ),
     reason: z.enum(SUPPRESSION_REASONS),
     source: z.string().nullable().describe('Origin of the entry, for people.'),
     createdAt: timestamp,

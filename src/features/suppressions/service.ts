@@ -1,4 +1,3 @@
-import { addressNameOf } from '../../core/channels/address-hash.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
@@ -24,6 +23,7 @@ export function createSuppressions({
   audit,
   organizations,
   kinds,
+  hashes,
 }: FeatureCore): PerTenant<Suppressions> {
   const store = stores.always(suppressionKind)
 
@@ -49,8 +49,8 @@ export function createSuppressions({
       if (kind === undefined) throw unknownChannel(parsed.channel, kinds)
       assertRecipient(kind, parsed.to)
       await organizations.existing(organizationId)
-      const { id, value } = suppressing(kind, organizationId, parsed.to, { reason, source })
-      const target = addressNameOf(kind, parsed.to)
+      const { id, value } = suppressing(hashes, kind, organizationId, parsed.to, { reason, source })
+      const target = hashes.addressName(kind, parsed.to)
       return view(
         await kept({ id, organizationId, value }, [
           audit.entry({ organizationId, action: 'suppression.added', target, after: value }),
@@ -67,10 +67,10 @@ export function createSuppressions({
       const parsed = parseSubject(suppressionTarget, target)
       await organizations.existing(organizationId)
       const kind = kinds.of(parsed.channel)
-      const id = suppressionId(kind, organizationId, parsed.to)
+      const id = suppressionId(hashes, kind, organizationId, parsed.to)
       const action = 'suppression.removed'
       const removed = await store.remove(id, () => [
-        audit.entry({ organizationId, action, target: addressNameOf(kind, parsed.to) }),
+        audit.entry({ organizationId, action, target: hashes.addressName(kind, parsed.to) }),
       ])
       if (removed) return
       throw new NotifierError('not_found', {

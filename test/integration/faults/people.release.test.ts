@@ -1,14 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import { systemClock } from '../../../src/core/loop/system-clock.ts'
 import type { Person } from '../../../src/features/recipients/options.ts'
 import type { Point } from '../../support/faults/points.ts'
 import type { StorageLocation } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
-import { kindOf } from '../../support/kinds.ts'
 import { describeEachWith } from '../../support/left-out.ts'
+import { emailHash } from '../../support/person-hashes.ts'
 import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
@@ -110,7 +109,7 @@ describeEachWith(STORAGES, missing, 'kill -9 amid messages to people on %s', (_n
       const email = { channel: 'email', to } as const
       const { id } = await world.api.send({ ...email, body: point, category: 'news' })
       await world.recover()
-      const target = ['org_default', 'email', addressHash(kindOf('email'), to), 'news', id]
+      const target = ['org_default', 'email', await emailHash(world.storage, to), 'news', id]
       const token = createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(target))
       await die({ point, deliver: false, task: { do: 'unsubscribe', token } })
       expect((await world.api.preferences.get(email)).categories).toEqual({ news: { email: false } })

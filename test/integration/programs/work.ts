@@ -1,5 +1,5 @@
 // A process that does one thing and delivers, and that ends or stops itself at a named point of its life.
-// It says "started", "at <point>", "accepted <id>", "unsubscribed", "reported", "retried <count>", "swept <count>", "stopped" and
+// It says "started", "at <point>", "accepted <id>", "unsubscribed", "suppressed", "reported", "retried <count>", "swept <count>", "stopped" and
 // "error <message>".
 // Usage: node work.ts <options as JSON>
 import { flushCompileCache } from 'node:module'
@@ -41,6 +41,7 @@ export interface WorkOptions {
         readonly recipient?: string
       }
     | { readonly do: 'unsubscribe'; readonly token: string }
+    | { readonly do: 'suppress'; readonly to: string }
     | { readonly do: 'report'; readonly receipts: readonly Receipt[] }
     | { readonly do: 'retry' }
     | { readonly do: 'sweep'; readonly olderThanMs: number }
@@ -100,6 +101,10 @@ switch (task?.do) {
   case 'unsubscribe':
     await servedNotifier(notifier).pages.unsubscribe(task.token)
     say('unsubscribed')
+    break
+  case 'suppress':
+    await notifier.suppressions.add({ channel: 'email', to: task.to })
+    say('suppressed')
     break
   case 'report': {
     const body = new TextEncoder().encode(JSON.stringify(task.receipts))

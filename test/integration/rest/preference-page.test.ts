@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import type { PreferencesOf } from '../../../src/features/preferences/input.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Answer } from '../../support/http-client.ts'
-import { KINDS } from '../../support/kinds.ts'
+import { emailHash } from '../../support/person-hashes.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 const ADA = { channel: 'email', to: 'ada@example.com' } as const
@@ -21,6 +20,7 @@ const categories = {
 }
 
 let host: Host
+let hash: string
 afterEach(() => host.close())
 
 async function start(pages?: NotifierOptions['pages']): Promise<void> {
@@ -30,13 +30,14 @@ async function start(pages?: NotifierOptions['pages']): Promise<void> {
     publicUrl: 'https://api.example.org/n',
     ...(pages && { pages }),
   })
+  hash = await emailHash(host.storage, ADA.to)
 }
 
 const payload = (recipient?: string, locale?: string) =>
   JSON.stringify([
     'org_default',
     'email',
-    addressHash(KINDS.of('email'), ADA.to),
+    hash,
     'news',
     'notif_1',
     ...(locale ? [recipient ?? '', locale] : recipient ? [recipient] : []),

@@ -1,20 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import type { QuietHours } from '../../../src/core/notification/quiet-hours.ts'
 import type { Answer } from '../../support/http-client.ts'
-import { KINDS } from '../../support/kinds.ts'
+import { emailHash } from '../../support/person-hashes.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 const ADA = { channel: 'email', to: 'ada@example.com' } as const
 const PERSON = { recipient: 'user:42' } as const
 const ORGANIZATION = { organization: true } as const
 const secret = 'the secret of this service, long enough'
-const target = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'news', 'notif_1', 'user:42']
-const path = `/preferences?t=${createLinkSigner([secret]).sign('preferences', JSON.stringify(target))}`
 const night: QuietHours = { zone: 'Europe/Zurich', windows: [{ from: '22:00', to: '07:00' }] }
 
 let host: Host
+let path: string
 afterEach(() => host.close())
 
 async function start(timeZone = 'Asia/Kolkata') {
@@ -26,6 +24,9 @@ async function start(timeZone = 'Asia/Kolkata') {
       resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: ADA.to }, timeZone }])),
     },
   })
+  const hash = await emailHash(host.storage, ADA.to)
+  const target = ['org_default', 'email', hash, 'news', 'notif_1', 'user:42']
+  path = `/preferences?t=${createLinkSigner([secret]).sign('preferences', JSON.stringify(target))}`
   return host.notifier.preferences
 }
 

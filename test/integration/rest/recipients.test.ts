@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { SendInput } from '../../../src/core/accept/input.ts'
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
-import { KINDS } from '../../support/kinds.ts'
+import { emailHash } from '../../support/person-hashes.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 let host: Host
@@ -34,12 +33,12 @@ it('a send to several addresses of one person answers with its group, also when 
 it('an application turns a category on again for a person who left it by a link, and for nobody else', async () => {
   host = await startHost({ secret, recipients: { resolve }, categories: { news: { name: 'News' } } })
   const { send, waitFor, preferences } = host.notifier
-  const leave = (...recipient: string[]) => {
+  const leave = async (...recipient: string[]) => {
     host.clock.advance(1_000)
     const target = [
       'org_default',
       'email',
-      addressHash(KINDS.of('email'), ADA),
+      await emailHash(host.storage, ADA),
       'news',
       'notif_1',
       ...recipient,

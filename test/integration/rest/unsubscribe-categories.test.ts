@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SendInput } from '../../../src/core/accept/input.ts'
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import { eventually } from '../../support/eventually.ts'
-import { KINDS } from '../../support/kinds.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'
 import { type MailingHost, startMailingHost } from '../../support/mailing-host.ts'
+import { emailHash } from '../../support/person-hashes.ts'
 
 const ADA = { channel: 'email', to: 'ada@example.com' } as const
 const secret = 'the secret of this service, long enough'
@@ -108,7 +107,7 @@ describe('one click', () => {
     const payload = [
       'org_default',
       'email',
-      addressHash(KINDS.of('email'), ADA.to),
+      await emailHash(host.storage, ADA.to),
       'news',
       'notif_1',
       'user:42',
@@ -128,7 +127,7 @@ describe('one click', () => {
   it('of a category that nobody knows any more ends everything but what is required', async () => {
     await start()
     await host.notifier.preferences.change(ADA, { categories: { news: { email: true } } })
-    const payload = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'gone', 'notif_1']
+    const payload = ['org_default', 'email', await emailHash(host.storage, ADA.to), 'gone', 'notif_1']
     expect((await post(createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(payload)))).status).toBe(
       200,
     )
@@ -157,7 +156,7 @@ describe('one click', () => {
 
   it('of a required category changes nothing, and says so with a link to the settings', async () => {
     await start()
-    const payload = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'security', 'notif_1']
+    const payload = ['org_default', 'email', await emailHash(host.storage, ADA.to), 'security', 'notif_1']
     const token = createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(payload))
     const asked = await host.call({ path: `/unsubscribe?t=${token}` })
     const posted = await post(token)

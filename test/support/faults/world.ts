@@ -24,6 +24,8 @@ export interface Hit {
 /** One database, one provider and one webhook endpoint, all on real sockets. */
 export interface FaultWorld {
   readonly location: StorageLocation
+  /** That of `api`. */
+  readonly storage: Storage
   readonly port: number
   readonly endpointId: string
   readonly hits: readonly Hit[]
@@ -85,12 +87,14 @@ export async function faultWorld(
     delivery: { leaseMs: LONG_LEASE_MS, pollMs: 50 },
     ...more,
   })
-  const api = createNotifier(options(openStorage(location)))
+  const storage = openStorage(location)
+  const api = createNotifier(options(storage))
   await api.start({ deliver: false })
   const { id: endpointId } = await api.webhooks.create({ url: `http://127.0.0.1:${receiver.port}/` })
 
   const world: FaultWorld = {
     location,
+    storage,
     port: provider.port,
     endpointId,
     api,

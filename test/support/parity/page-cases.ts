@@ -1,7 +1,7 @@
-import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import type { Call } from '../http-client.ts'
-import { KINDS } from '../kinds.ts'
+import { kindOf } from '../kinds.ts'
+import { HASHES } from '../person-hashes.ts'
 import { at, type Case, mail, notify, post } from './case.ts'
 import { SECRET } from './world.ts'
 
@@ -58,8 +58,14 @@ const signer = createLinkSigner([SECRET])
 const oneClick = 'List-Unsubscribe=One-Click'
 const plain = { 'content-type': 'text/plain' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
-const reader = addressHash(KINDS.of('email'), 'reader@example.com')
-const targetOf = (id: string) => JSON.stringify(['org_default', 'email', reader, 'default', id])
+const targetOf = (id: string) =>
+  JSON.stringify([
+    'org_default',
+    'email',
+    HASHES.address(kindOf('email'), 'reader@example.com'),
+    'default',
+    id,
+  ])
 const unsubscribe = (more: Omit<Call, 'path'> = {}) =>
   at('reader', (id) => `/unsubscribe?t=${signer.sign('unsubscribe', targetOf(id))}`, more)
 const preferences = (more: Omit<Call, 'path'> = {}) =>

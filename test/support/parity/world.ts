@@ -5,6 +5,8 @@ import { createNotifier, type Notifier, type Permission } from '../../../src/ind
 import { type ServedNotifier, servedNotifier } from '../../../src/served-notifier.ts'
 import { faultLogger } from '../fault-logger.ts'
 import { type Answer, type Call, call } from '../http-client.ts'
+import { inMemory } from '../in-memory.ts'
+import { withKnownPepper } from '../person-hashes.ts'
 import type { Case } from './case.ts'
 import type { Harness, Mount } from './harness.ts'
 
@@ -59,6 +61,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
   const faults: unknown[] = []
   const notifier = createNotifier({
     clock,
+    storage: withKnownPepper(inMemory(clock)),
     secret: SECRET,
     publicUrl: 'https://api.example.com',
     logger: faultLogger(faults),

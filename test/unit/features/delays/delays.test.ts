@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { addressHash } from '../../../../src/core/channels/address-hash.ts'
 import type { QuietHours } from '../../../../src/core/notification/quiet-hours.ts'
 import type { AcceptRequest } from '../../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
@@ -9,6 +8,7 @@ import { recordingProvider } from '../../../../src/testing/recording-provider.ts
 import { inMemory } from '../../../support/in-memory.ts'
 import { kindOf } from '../../../support/kinds.ts'
 import { mail, notifierWorld } from '../../../support/notifier-world.ts'
+import { HASHES } from '../../../support/person-hashes.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -270,8 +270,8 @@ it.each(['person', 'organization'] as const)(
 )
 
 it('names the people of preferences as their delayed messages do', () => {
-  const hash = addressHash(kindOf('email'), mail.to)
+  const hash = HASHES.address(kindOf('email'), mail.to)
   expect(ownerByAddress('org_a', 'email', hash).messages).toEqual({ by: 'address', address: `email ${hash}` })
   const long = 'ü'.repeat(200)
-  expect(ownerByRecipient('org_a', long).messages).toEqual({ by: 'recipient', recipient: long })
+  expect(ownerByRecipient(HASHES, 'org_a', long).messages).toEqual({ by: 'recipient', recipient: long })
 })

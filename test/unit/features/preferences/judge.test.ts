@@ -4,6 +4,7 @@ import { plainCategory } from '../../../../src/core/notification/category.ts'
 import type { QuietHours } from '../../../../src/core/notification/quiet-hours.ts'
 import { judgeByPreferences } from '../../../../src/features/preferences/judge.ts'
 import { kindOf } from '../../../support/kinds.ts'
+import { HASHES } from '../../../support/person-hashes.ts'
 
 const NIGHT = Date.parse('2026-01-15T23:00:00Z')
 const quietHours: QuietHours = { zone: 'Europe/Zurich', windows: [{ from: '22:00', to: '07:00' }] }
@@ -24,7 +25,7 @@ function setUp({ quiet, used = false, stepMs }: { quiet: boolean; used?: boolean
     time += stepMs
     return time
   }
-  const judge = judgeByPreferences({ of: () => used, mark() {} }, { monotonic })
+  const judge = judgeByPreferences({ of: () => used, mark() {} }, HASHES, { monotonic })
   const asked = Array.from({ length: 100 }, (_, at) => ({
     organizationId: 'org_a',
     kind: kindOf('email'),

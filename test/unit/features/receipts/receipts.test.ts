@@ -10,6 +10,7 @@ import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
 import { kindOf } from '../../../support/kinds.ts'
+import { HASHES } from '../../../support/person-hashes.ts'
 
 const COMMIT_MS = 10
 
@@ -51,6 +52,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   const services: ReceiptServices = {
     storage,
     clock,
+    hashes: HASHES,
     logger: silentLogger(),
     publicUrl: undefined,
     registry: { withInstance: (_where, work) => work(provider) },

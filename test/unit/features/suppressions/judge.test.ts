@@ -5,6 +5,7 @@ import { SUPPRESSION_REASONS, suppressionError } from '../../../../src/core/noti
 import { judgeBySuppressions } from '../../../../src/features/suppressions/judge.ts'
 import { suppressionId } from '../../../../src/features/suppressions/records.ts'
 import { kindOf } from '../../../support/kinds.ts'
+import { HASHES } from '../../../support/person-hashes.ts'
 
 const kind = kindOf('email')
 
@@ -14,7 +15,7 @@ function asked(to: string, required: boolean): Asked {
 }
 
 it.each(SUPPRESSION_REASONS)('a suppression for %s, with a required category and without', async (reason) => {
-  const suppressed = suppressionId(kind, 'org_a', 'Ada@example.com')
+  const suppressed = suppressionId(HASHES, kind, 'org_a', 'Ada@example.com')
   const records = {
     get: async (_kind: unknown, refs: readonly { readonly id?: string }[]) =>
       refs.map(({ id }) => (id === suppressed ? { value: { reason } } : null)) as never,
@@ -25,7 +26,7 @@ it.each(SUPPRESSION_REASONS)('a suppression for %s, with a required category and
     asked('bob@example.com', false),
   ]
   const refusal = { kind: 'refuse', error: suppressionError(reason) }
-  expect(await judgeBySuppressions(messages, { records, inside: false })).toEqual([
+  expect(await judgeBySuppressions(HASHES)(messages, { records, inside: false })).toEqual([
     refusal,
     reason === 'unsubscribe' ? GO : refusal,
     GO,

@@ -3,10 +3,11 @@ import { createLinkSigner } from '../../../../src/core/links/link-signer.ts'
 import { createLinks } from '../../../../src/core/links/links.ts'
 import { finish } from '../../../../src/core/loop/steps.ts'
 import { createTracker } from '../../../../src/features/tracking/tracker.ts'
+import { HASHES } from '../../../support/person-hashes.ts'
 
 const BASE = 'https://n.example/api'
 const signer = createLinkSigner(['a secret of at least 32 characters'])
-const links = createLinks(BASE, () => signer)
+const links = createLinks(BASE, () => signer, HASHES)
 const services = { secrets: { signer: () => signer }, links, bounds: { trackedLinks: 2 } }
 const settings = { opens: true, clicks: true }
 const { track } = createTracker(BASE, async () => settings, services)
