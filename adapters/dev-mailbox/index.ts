@@ -88,6 +88,8 @@ export function devMailbox(options: DevMailboxOptions = {}): DevMailbox {
     return {
       name: 'dev-mailbox',
       kind,
+      // It answers at once.
+      timeoutMs: 1_000,
       async send(message, context) {
         if (context.signal.aborted) return notBegun()
         const { id } = store.add(kind, message, context)

@@ -2,11 +2,12 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Secrets that Carillon shows once: it stores a hash of the API key, and the signing secret encrypted. Callers and
+ * Secrets that Carillon shows once: it stores hashes of the keys, and the signing secret encrypted. Callers and
  * receivers must store theirs. This example is both, and stores them in a file that only its owner can read.
  */
 export interface Credentials {
   readonly apiKey?: string
+  readonly operatorKey?: string
   readonly webhook?: { readonly url: string; readonly secret: string }
 }
 

@@ -16,18 +16,23 @@ export interface Inbox {
   close(): Promise<void>
 }
 
-/**
- * A local mail server. It accepts every message except to addresses that begin with `bounce`, which it refuses like
- * unknown mailboxes.
- */
+/** What the mail server refuses, by the beginning of the address. */
+const REFUSALS = [
+  { beginning: 'bounce', responseCode: 550, text: '5.1.1 No such mailbox here' },
+  { beginning: 'full', responseCode: 452, text: '4.2.2 The mailbox is full' },
+  { beginning: 'spam', responseCode: 554, text: '5.7.1 The message looks like spam' },
+]
+
+/** A local mail server. It accepts every message but those to addresses that begin like one of its refusals. */
 export async function startInbox(received: (mail: ReceivedMail) => void): Promise<Inbox> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     closeTimeout: 1_000,
     onRcptTo({ address }, _session, callback) {
-      if (!address.startsWith('bounce')) return callback()
-      callback(Object.assign(new Error('5.1.1 No such mailbox here'), { responseCode: 550 }))
+      const refusal = REFUSALS.find(({ beginning }) => address.startsWith(beginning))
+      if (refusal === undefined) return callback()
+      callback(Object.assign(new Error(refusal.text), { responseCode: refusal.responseCode }))
     },
     onData(stream, session, callback) {
       simpleParser(stream)

@@ -4,17 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createNotifier } from 'carillon'
 import { dashboard } from 'carillon/dashboard'
+import { devMailbox } from 'carillon/dev-mailbox'
 import { notifierRouter } from 'carillon/express'
 import { smtp } from 'carillon/smtp'
 import { sqlite } from 'carillon/sqlite'
 import express from 'express'
+import { alsoShown } from './also-shown.ts'
 import { credentialsFile } from './credentials.ts'
+import { sendFailures } from './failures.ts'
 import { createFirstSend } from './first-send.ts'
 import { startInbox } from './inbox.ts'
 import { explain, quote, say } from './print.ts'
 import { listen, startReceiver } from './receiver.ts'
 import { portError, readSettings } from './settings.ts'
-import { setUp } from './setup.ts'
+import { ORGANIZATION, setUp } from './setup.ts'
 import { closeOnSignals } from './shutdown.ts'
 
 const closers = closeOnSignals()
@@ -42,16 +45,16 @@ async function main(): Promise<void> {
   receiver.secret = webhook?.secret
   closers.push(receiver.close)
 
+  const mailbox = devMailbox()
+  const mail = smtp({
+    host: '127.0.0.1',
+    port: inbox.port,
+    from: 'Example <hello@example.com>',
+    timeoutMs: 5_000,
+  })
   const notifier = createNotifier({
     storage: sqlite({ file: join(dataDir, 'carillon.db') }),
-    channels: {
-      email: smtp({
-        host: '127.0.0.1',
-        port: inbox.port,
-        from: 'Example <hello@example.com>',
-        timeoutMs: 5_000,
-      }),
-    },
+    channels: { email: alsoShown(mail, mailbox), sms: mailbox.channels.sms, push: mailbox.channels.push },
     // The receiver is on this machine. By default endpoints must be public https addresses.
     webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
     // After a kill -9, running deliveries are recovered once their lease has ended.
@@ -62,11 +65,14 @@ async function main(): Promise<void> {
   const app = express()
   const pages = dashboard(notifier)
   app.use('/dashboard', notifierRouter(pages, { https: 'allow-loopback' }))
+  app.use('/mailbox', notifierRouter(mailbox))
   app.use(notifierRouter(notifier, { https: 'allow-loopback' }))
   app.get('/', (_request, response) => {
     response
       .type('text')
-      .send('Carillon example server. Its API is under /v1 and /admin, its dashboard under /dashboard.\n')
+      .send(
+        'Carillon example server. Its API is under /v1 and /admin, its dashboard under /dashboard, its mailbox under /mailbox.\n',
+      )
   })
   const server = createServer(app)
   await listen(server, port).catch((error) => {
@@ -81,14 +87,24 @@ async function main(): Promise<void> {
 
   await notifier.start()
   say('Started', `${url}, data in ${dataDir}, mail server on port ${inbox.port}`)
-  const apiKey = await setUp(notifier, credentials, receiver)
+  const { apiKey, operatorKey, isFirst } = await setUp(notifier, credentials, receiver)
   await first.run(url, apiKey)
+  if (isFirst) await sendFailures(notifier.organization(ORGANIZATION))
 
   const { id } = await notifier.apiKeys.verify(apiKey)
+  const operator = await notifier.operatorKeys.verify(operatorKey)
   console.log(`
 Open the dashboard; the link signs you in once, within ten minutes:
 
 ${await pages.signInLink(`${url}/dashboard`, id)}
+
+Open it as an operator, who sees all organizations:
+
+${await pages.signInLink(`${url}/dashboard`, operator.id)}
+
+Open the mailbox, which shows the sent messages:
+
+${url}/mailbox
 
 Send another one (to bounce@example.com to see one refused), or press Ctrl-C to stop:
 

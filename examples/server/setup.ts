@@ -3,20 +3,39 @@ import type { CredentialsFile } from './credentials.ts'
 import { say } from './print.ts'
 import type { Receiver } from './receiver.ts'
 
-const ORGANIZATION = 'org_example'
+export const ORGANIZATION = 'org_example'
+const KEY = { name: 'Example server', permission: 'Full Access' } as const
 
-/** Creates the example's resources or finds those of an earlier start. Returns the API key. */
-export async function setUp(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<string> {
-  await setUpOrganization(notifier)
-  const tenant = notifier.organization(ORGANIZATION)
-  await tellWhatWaits(tenant)
-  const apiKey = await setUpKey(notifier, file)
-  await setUpEndpoint(tenant, file, receiver)
-  await setUpTemplate(tenant)
-  return apiKey
+export interface SetUp {
+  /** Of the organization. */
+  readonly apiKey: string
+  /** Of all organizations. */
+  readonly operatorKey: string
+  /** True: this is the first start on its database. */
+  readonly isFirst: boolean
 }
 
-async function setUpOrganization({ organizations }: Notifier): Promise<void> {
+/** Creates the example's resources or finds those of an earlier start. */
+export async function setUp(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<SetUp> {
+  const isFirst = await setUpOrganization(notifier)
+  const tenant = notifier.organization(ORGANIZATION)
+  await tellWhatWaits(tenant)
+  const { apiKeys, operatorKeys } = notifier
+  const apiKey = await setUpKey('API key', 'apiKey', file, {
+    verify: async (secret) => (await apiKeys.verify(secret)).organizationId === ORGANIZATION,
+    create: () => tenant.apiKeys.create({ ...KEY, grants: ['content'] }),
+  })
+  const operatorKey = await setUpKey('Operator key', 'operatorKey', file, {
+    verify: (secret) => operatorKeys.verify(secret).then(() => true),
+    create: () => operatorKeys.create({ ...KEY, grants: ['content'] }),
+  })
+  await setUpEndpoint(tenant, file, receiver)
+  await setUpTemplate(tenant)
+  return { apiKey, operatorKey, isFirst }
+}
+
+/** @returns whether it is new */
+async function setUpOrganization({ organizations }: Notifier): Promise<boolean> {
   const { created, value } = await createOr(
     'already_exists',
     () => organizations.create({ id: ORGANIZATION, name: 'Example', plan: 'pro' }),
@@ -26,6 +45,7 @@ async function setUpOrganization({ organizations }: Notifier): Promise<void> {
     'Organization',
     `${value.id} (plan ${value.plan}), ${created ? 'created' : `here since ${value.createdAt}`}`,
   )
+  return created
 }
 
 async function tellWhatWaits({ notifications }: Tenant): Promise<void> {
@@ -34,24 +54,34 @@ async function tellWhatWaits({ notifications }: Tenant): Promise<void> {
   say('Waiting', `${hasMore ? 'more than ' : ''}${items.length} accepted by an earlier start, delivered now`)
 }
 
-async function setUpKey(notifier: Notifier, file: CredentialsFile): Promise<string> {
-  const credentials = await file.read()
-  if (credentials.apiKey !== undefined && (await isValid(notifier.apiKeys, credentials.apiKey))) {
-    say('API key', `from an earlier start, read from ${file.path}; Carillon stores only its hash`)
-    return credentials.apiKey
-  }
-  const key = await notifier
-    .organization(ORGANIZATION)
-    .apiKeys.create({ name: 'Example server', permission: 'Full Access', grants: ['content'] })
-  await file.write({ ...credentials, apiKey: key.secret })
-  say('API key', `${key.secret} (${key.permission})`)
-  say('', `shown only once: Carillon stores its hash, and the example stores it in ${file.path}`)
-  return key.secret
+interface KeyCalls {
+  /** False, or throws: it is another one's, or gone. */
+  verify(secret: string): Promise<boolean>
+  create(): Promise<{ readonly secret: string; readonly permission: string }>
 }
 
-async function isValid(apiKeys: Notifier['apiKeys'], secret: string): Promise<boolean> {
+async function setUpKey(
+  label: string,
+  field: 'apiKey' | 'operatorKey',
+  file: CredentialsFile,
+  calls: KeyCalls,
+): Promise<string> {
+  const credentials = await file.read()
+  const known = credentials[field]
+  if (known !== undefined && (await isValid(calls, known))) {
+    say(label, `from an earlier start, read from ${file.path}; Carillon stores only its hash`)
+    return known
+  }
+  const { secret, permission } = await calls.create()
+  await file.write({ ...credentials, [field]: secret })
+  say(label, `${secret} (${permission})`)
+  say('', `shown only once: Carillon stores its hash, and the example stores it in ${file.path}`)
+  return secret
+}
+
+async function isValid({ verify }: KeyCalls, secret: string): Promise<boolean> {
   try {
-    return (await apiKeys.verify(secret)).organizationId === ORGANIZATION
+    return await verify(secret)
   } catch (error) {
     if (isNotifierError(error) && (error.code === 'invalid_api_key' || error.code === 'expired_api_key')) {
       return false
