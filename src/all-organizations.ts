@@ -1,6 +1,7 @@
 import type { Logs } from './core/notification/api.ts'
 import type { AuditLog } from './features/audit/api.ts'
 import type { DeadLetters } from './features/failures/api.ts'
+import type { RetentionApi } from './features/retention/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
 import type { EventListening, Webhooks } from './features/webhook-events/api.ts'
 import type { NotificationsApi } from './tenant.ts'
@@ -22,6 +23,8 @@ export interface AllOrganizations extends EventListening {
   readonly auditLog: AuditLog
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
+  /** What is removed because it is old. */
+  readonly retention: RetentionApi
   /** Endpoints of operators, which get the events of every organization. Organizations do not see them. */
   readonly webhooks: Webhooks
 }

@@ -17,6 +17,7 @@ import { organizationRoutes } from './features/organizations/routes.ts'
 import { preferencePageRoutes } from './features/preferences/page-routes.ts'
 import { preferenceRoutes } from './features/preferences/routes.ts'
 import { receiptRoutes } from './features/receipts/routes.ts'
+import { retentionRoutes } from './features/retention/routes.ts'
 import { statisticsRoutes } from './features/statistics/routes.ts'
 import { suppressionRoutes } from './features/suppressions/routes.ts'
 import { trackingRoutes } from './features/tracking/routes.ts'
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...catalogueRoutes,
   ...logRoutes,
   ...statisticsRoutes,
+  ...retentionRoutes,
   ...accountRoutes,
   ...apiKeyRoutes,
   ...webhookRoutes,

@@ -14,6 +14,7 @@ import type { Catalogues, TranslationReports } from './features/languages/api.ts
 import type { SharedTexts } from './features/layouts/api.ts'
 import type { TemplateLinting } from './features/lint/api.ts'
 import type { PreferencesApi } from './features/preferences/api.ts'
+import type { RetentionApi } from './features/retention/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
 import type { Suppressions } from './features/suppressions/api.ts'
 import type { EventDeliveries, Webhooks } from './features/webhook-events/api.ts'
@@ -57,6 +58,8 @@ export interface Tenant<
   readonly limits: Limits
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
+  /** What is removed because it is old. */
+  readonly retention: RetentionApi
   readonly logs: Logs
   /** What was done by hand, by whom and from where. */
   readonly auditLog: AuditLog

@@ -11,6 +11,7 @@ import { organizations } from './organizations/index.ts'
 import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
 import { recipients } from './recipients/index.ts'
+import { retention } from './retention/index.ts'
 import { sessions } from './sessions/index.ts'
 import { statistics } from './statistics/index.ts'
 import { suppressions } from './suppressions/index.ts'
@@ -21,7 +22,7 @@ import { webhookEvents } from './webhook-events/index.ts'
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
  * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. The
  * sources of texts that features are made of are joined in src/authoring.ts: those of code-templates, languages and
- * layouts. Retention, which has no methods, is started by create-notifier.ts.
+ * layouts. The removal of old data is started by create-notifier.ts.
  */
 export const FEATURES: readonly [
   typeof delays,
@@ -38,6 +39,7 @@ export const FEATURES: readonly [
   typeof lint,
   typeof organizations,
   typeof receipts,
+  typeof retention,
   typeof sessions,
   typeof statistics,
   typeof tracking,
@@ -57,6 +59,7 @@ export const FEATURES: readonly [
   lint,
   organizations,
   receipts,
+  retention,
   sessions,
   statistics,
   tracking,

@@ -41,6 +41,19 @@ export function retentionOf(
   return { contentDays: of('contentDays'), logDays: of('logDays') }
 }
 
+/** What sets the days of a kind of data. */
+export type RetentionSource = 'service' | 'plan' | 'organization'
+
+/** What sets the days that hold for an organization. */
+export function retentionSource(
+  kind: keyof OwnRetention,
+  own: OwnRetention | null,
+  plan: PlanRetention | undefined,
+): RetentionSource {
+  if (own !== null && own[kind] !== null) return 'organization'
+  return plan?.[kind] === undefined ? 'service' : 'plan'
+}
+
 /** False is forever. */
 export function daysOf<Days extends number | undefined>(given: Days | false): Days | number {
   return given === false ? Number.POSITIVE_INFINITY : given

@@ -206,6 +206,7 @@ it('the document says at the parameters which operations take all organizations'
     '/v1/dead-letters/groups',
     '/v1/logs',
     '/v1/notifications',
+    '/v1/retention/preview',
     '/v1/statistics',
     '/v1/webhooks',
     '/v1/webhooks/{id}',

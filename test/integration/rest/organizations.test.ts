@@ -110,6 +110,24 @@ describe('changing an organization', () => {
     }
   })
 
+  it('tells at once how long its data is kept, and what goes next', async () => {
+    const { json } = await create({ name: 'Short', retention: { contentDays: 3, logDays: 7 } })
+    const own = await host.key('Read Only', String(json?.id))
+    const path = '/v1/retention/preview'
+    const none = { removes: 0, exact: true, oldest: null }
+    const { status, json: preview } = await host.call({ method: 'GET', path, headers: own })
+    expect([status, preview]).toEqual([
+      200,
+      {
+        at: expect.any(String),
+        contents: { days: 3, source: 'organization', ...none },
+        notifications: { days: 7, source: 'organization', ...none },
+      },
+    ])
+    const all = await api('GET', `${path}?orgId=*`)
+    expect(all.json).toMatchObject({ notifications: { days: 90, source: 'service', ...none } })
+  })
+
   it('merges its branding, which null clears, and a key of the organization cannot change it', async () => {
     const { json } = await create({ name: 'Branded', branding: { name: 'Shop', color: '#0b5fff' } })
     const path = `/v1/organizations/${json?.id}`

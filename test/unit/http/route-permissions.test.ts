@@ -60,6 +60,7 @@ it('every operation needs the level that the route table requires', () => {
     listMissingTranslations: 'Read Only',
     listLogs: 'Read Only',
     getStatistics: 'Read Only',
+    previewRetention: 'Read Only',
     getOperations: 'Read Only',
     getIdentity: 'Read Only',
     getAccountLimits: 'Read Only',

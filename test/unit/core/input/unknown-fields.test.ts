@@ -185,6 +185,7 @@ const grouped: Groups = {
     ],
   },
   statistics: { get: [] },
+  retention: { preview: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
   auditLog: { list: [(n, slip) => n.auditLog.list(slip)] },
   limits: { get: [] },
@@ -200,6 +201,7 @@ const ofAll: {
     groups: [(n, slip) => n.allOrganizations.deadLetters.groups(slip)],
   },
   statistics: { get: [] },
+  retention: { preview: [] },
   logs: { list: [(n, slip) => n.allOrganizations.logs.list(slip)] },
   auditLog: { list: [(n, slip) => n.allOrganizations.auditLog.list(slip)] },
   webhooks: {
