@@ -1,5 +1,5 @@
 /** Bytes of contents that a step reads, except for the last one: some milliseconds of parsing. */
-const MOST_BYTES = 1024 * 1024
+export const MOST_BYTES: number = 1024 * 1024
 
 /**
  * The part of a step that removes expired contents: the first events, until their contents have enough bytes, however many

@@ -20,14 +20,15 @@ export const MAX_SCANNED = 2_000
 export const MAX_GATHERED = 500
 
 /** The label whose index a list walks: the one with the fewest rows to expect. */
-export type LabelWalk = 'groupId' | 'metadata' | 'recipient' | 'category'
+export type LabelWalk = 'copies' | 'groupId' | 'metadata' | 'recipient' | 'category'
 
-type OwnLabels = LabelFilter & Pick<NotificationFilter, 'organizationId'>
+type OwnLabels = LabelFilter & Pick<NotificationFilter, 'organizationId' | 'copyTo'>
 
 /** Null: a filter without labels, or over all organizations. */
 export function labelWalk(filter: OwnLabels): LabelWalk | null {
   // Each of these indexes begins with the organization.
   if (filter.organizationId === ALL_ORGANIZATIONS) return null
+  if (filter.copyTo !== undefined) return 'copies'
   if (filter.groupId !== undefined) return 'groupId'
   if (pairsOf(filter).length > 0) return 'metadata'
   if (filter.recipient !== undefined) return 'recipient'
@@ -50,9 +51,9 @@ export function walkFor(filter: NotificationFilter): Walk {
 }
 
 /** Number of conditions on labels. */
-function countLabels(filter: LabelFilter): number {
-  const { recipient, category, groupId } = filter
-  return pairsOf(filter).length + countGiven([recipient, category, groupId])
+function countLabels(filter: Omit<OwnLabels, 'organizationId'>): number {
+  const { recipient, category, groupId, copyTo } = filter
+  return pairsOf(filter).length + countGiven([recipient, category, groupId, copyTo])
 }
 
 function countGiven(values: readonly unknown[]): number {
@@ -75,8 +76,8 @@ export function skipsEntries(filter: LogFilter): boolean {
 }
 
 /** True: an index by address finds the matches sooner than the one that a list walks otherwise. */
-export function findsByAddress({ to, toPrefix, ids, groupId }: NotificationFilter): boolean {
-  return (to ?? toPrefix) !== undefined && ids === undefined && groupId === undefined
+export function findsByAddress({ to, toPrefix, copyTo, ids, groupId }: NotificationFilter): boolean {
+  return (to ?? toPrefix) !== undefined && (copyTo ?? ids ?? groupId) === undefined
 }
 
 /** True: only notifications with a job have this status. */

@@ -9,7 +9,9 @@ import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
 import { commitChecks } from './storage/commits.ts'
 import { contentChecks } from './storage/contents.ts'
+import { copyChecks } from './storage/copies.ts'
 import { countJobsChecks } from './storage/count-jobs.ts'
+import { custodyChecks } from './storage/custody.ts'
 import { delayChecks } from './storage/delays.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
@@ -110,6 +112,8 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   retentionChecks(check)
   expiredContentChecks(check)
   dryRunChecks(check)
+  custodyChecks(check)
+  copyChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)
   enqueueChecks(check)

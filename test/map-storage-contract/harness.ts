@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { Storage } from 'carillon'
 import type { StorageHarness } from 'carillon/testing'
 import { mapStorage } from '../map-storage/index.ts'
@@ -17,6 +18,7 @@ export function mapHarness(
       now += ms
     },
     another: open,
+    dump: () => inspect(state, { depth: null, maxArrayLength: null, maxStringLength: null }),
     secondDoor: secondDoor(state),
     // As `scanPage` does.
     examines: 2_000,

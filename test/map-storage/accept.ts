@@ -53,7 +53,7 @@ function store(state: State, organization: string, notification: kit.NewNotifica
   const subject: NotificationRow = {
     ...{ seq: state.next(), id, organization, channel, recipient: to, ...kit.storedContent(content), high },
     ...{ created_at, send_at: sendAt, expires_at: expiresAt, resend_of: resendOf ?? null },
-    ...{ uploads: notification.uploads ?? [], trace: trace ?? null },
+    ...{ uploads: notification.uploads ?? [], copies: notification.copies ?? [], trace: trace ?? null },
     ...{ template_id: content.template?.id ?? null, template: content.template?.name ?? null },
     ...{ status: null, sequence: 1, published: 0, fold: null },
     ...{ provider: null, provider_message_id: null, error: null, ...kit.labelColumns(notification) },

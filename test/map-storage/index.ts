@@ -1,6 +1,7 @@
 import type { Storage } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { accept, findIdempotent } from './accept.ts'
+import { createCustody } from './custody.ts'
 import { claim, recordReceipt, releaseLease, renewLease, settle, startAttempt } from './deliver.ts'
 import { claimDue } from './due-records.ts'
 import { countJobs, createLogs, createNotifications } from './notifications.ts'
@@ -42,6 +43,7 @@ export function mapStorage(state: State): Storage {
     logs: createLogs(state),
     records: { ...createRecords(state), claimDue: async (request) => claimDue(state, request) },
     deletions: createDeletions(state),
+    custody: createCustody(state),
     webhookEndpoints: createWebhookEndpoints(state),
   }
 }

@@ -3,7 +3,12 @@ import * as kit from 'carillon/storage-kit'
 type Mutable<Row> = { -readonly [Column in keyof Row]: Row[Column] }
 
 export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> &
-  kit.ClaimedRow & { uploads: readonly string[]; template_id: string | null; template: string | null }
+  kit.ClaimedRow & {
+    uploads: readonly string[]
+    copies: readonly string[]
+    template_id: string | null
+    template: string | null
+  }
 export type EventRow = kit.EventRow & { readonly seq: number; readonly notification: NotificationRow }
 export type EndpointRow = Mutable<kit.EndpointRow> & { health: kit.EndpointHealth }
 export type RecordRow = kit.RecordRow &

@@ -99,6 +99,17 @@ export async function postgresHarness({
       now += ms
     },
     another: open,
+    async dump() {
+      const { rows } = await pool.query<{ name: string }>(
+        "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r'",
+        [`"${schema}"`],
+      )
+      const read = async ({ name }: { readonly name: string }): Promise<string> => {
+        const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${name} AS t`)
+        return found.rows.map(({ row }) => row).join('\n')
+      }
+      return (await Promise.all(rows.map(read))).join('\n')
+    },
     examines: MAX_SCANNED,
     failNextCommit: () => commits.next('fails'),
     loseCommitAnswer: () => commits.next('loses its answer'),

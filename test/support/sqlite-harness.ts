@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -54,6 +54,10 @@ export async function sqliteHarness(
   return {
     ...harnessOf(storage, database),
     another: open,
+    dump() {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+      return [file, `${file}-wal`].map((one) => readFileSync(one, 'latin1')).join('')
+    },
     failNextCommit() {
       failing = true
       return () => !failing
@@ -84,10 +88,17 @@ export async function inMemoryHarness(): Promise<StorageHarness> {
   if (database === undefined) throw new Error('the storage has opened nothing')
   return {
     ...harnessOf(storage, database),
+    dump: () =>
+      JSON.stringify(tablesOf(database).map((name) => database.prepare(`SELECT * FROM "${name}"`).all())),
     advance(ms) {
       now += ms
     },
   }
+}
+
+function tablesOf(database: DatabaseSync): string[] {
+  const rows = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+  return rows.map(({ name }) => String(name))
 }
 
 function harnessOf<Database extends SqliteDatabase>(

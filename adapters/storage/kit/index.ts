@@ -13,6 +13,8 @@ export {
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 export { isListener } from '../../../src/core/delivery/listeners.ts'
+export { ERASED_ADDRESS } from '../../../src/core/notification/erased-fact.ts'
+export { erasedAttempt, erasedContent, erasedPayload } from '../../../src/core/notification/erasure.ts'
 export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'
 export { COUNTED_AS, type Fact } from '../../../src/core/notification/facts.ts'
 export {
@@ -64,6 +66,16 @@ export type {
   SharedSlots,
   StartRef,
 } from '../../../src/core/ports/storage/claim.ts'
+export type {
+  CustodyRepository,
+  EraseAnswer,
+  EraseCopiesRequest,
+  ErasedStep,
+  EraseRequest,
+  ReportsPage,
+  ReportsRequest,
+  StoredReport,
+} from '../../../src/core/ports/storage/custody.ts'
 export type {
   BeginDeletion,
   DeletionRepository,
@@ -158,6 +170,7 @@ export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-f
 export { lowerAddress } from '../rows/address.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'
+export { erasedColumns, erasedErrorText, erasedFactText } from '../rows/erased.ts'
 export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'
 export { type FailureRow, toFailure } from '../rows/failure.ts'
 export { type LabelColumns, labelColumns, toLabels } from '../rows/labels.ts'

@@ -68,12 +68,8 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
       own.push(event)
       if (hasEndpoints) unpublished.push(published(event, row.trace))
     }
-    following.push(
-      ...tx.follow(
-        about,
-        events.map(({ fact }) => fact),
-      ),
-    )
+    // Those of an erased notification are stored without the address that follows.
+    following.push(...tx.follow(about, facts))
     standing.state = state
     changed.add(standing)
     return own

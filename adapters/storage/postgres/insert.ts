@@ -12,7 +12,7 @@ const INSERT = `
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[],
     $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-    $28::text[], $29::text[], $30::bigint[], $31::text[], $32::text[])`
+    $28::text[], $29::text[], $30::bigint[], $31::text[], $32::text[], $33::text[], $34::text[])`
 
 const NO_DRAW = [null, null, null, null] as const
 
@@ -50,6 +50,7 @@ export async function insertNotifications(
     unlessEmpty(admitted.map(({ notification }) => whole(notification.dueAt ?? null))),
     unlessEmpty(admitted.map(({ notification }) => notification.delayedFor?.address ?? null)),
     unlessEmpty(admitted.map(({ notification }) => notification.delayedFor?.recipient ?? null)),
+    ...copiesOf(admitted),
   ]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
@@ -98,6 +99,20 @@ function namesOf(admitted: readonly Admitted[]): readonly Value[] {
   if (!admitted.some(({ notification }) => notification.uploads !== undefined)) return NO_NAMES
   const named = admitted.flatMap(({ notification }) => namedUploads(notification))
   return [named.map(({ id }) => id), named.map(({ upload }) => upload)]
+}
+
+function copiesOf(admitted: readonly Admitted[]): readonly Value[] {
+  if (!admitted.some(({ notification }) => notification.copies !== undefined)) return NO_NAMES
+  const copied = admitted.flatMap(({ notification }) => copyRows(notification))
+  return [copied.map(({ id }) => id), copied.map(({ address }) => address)]
+}
+
+/** Rows of the index of copies. */
+export function copyRows({
+  id,
+  copies = [],
+}: NewNotification): { readonly id: string; readonly address: string }[] {
+  return copies.map((address) => ({ id, address }))
 }
 
 /** The uploads that a notification names. */

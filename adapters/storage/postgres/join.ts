@@ -18,7 +18,7 @@ import type { Connection, Runner } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
 import { dataError, unusable } from './errors.ts'
 import { createFindIdempotent, recordHash } from './idempotency.ts'
-import { namedUploads, pairsOf, rowOf } from './insert.ts'
+import { copyRows, namedUploads, pairsOf, rowOf } from './insert.ts'
 import { createJoinedChanges, type NotJoined } from './join-changes.ts'
 import { literal, quoted, withValues } from './literals.ts'
 import { createNotifications } from './notifications.ts'
@@ -129,6 +129,9 @@ function textOf(
     writes: records?.map(writeOf),
     pairs: notifications.some(({ metadata }) => metadata !== undefined && metadata !== null)
       ? notifications.flatMap(pairsOf)
+      : undefined,
+    copies: notifications.some(({ copies }) => copies !== undefined)
+      ? notifications.flatMap(copyRows)
       : undefined,
     named: notifications.some(({ uploads }) => uploads !== undefined)
       ? notifications.flatMap(namedUploads)

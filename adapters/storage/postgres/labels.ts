@@ -1,5 +1,7 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
+import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import { lowerAddress } from '../rows/address.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import { type LabelWalk, type Pair, pairsOf } from '../scan.ts'
 import { fromStored } from './text.ts'
@@ -27,8 +29,8 @@ export function unpacked(labels: string | null): LabelColumns {
 
 /** An index of labelled notifications in the order of time: `created_at`, `seq`. */
 export interface LabelIndex {
-  readonly table: 'metadata' | 'notifications'
-  readonly t: 'm' | 'n'
+  readonly table: 'metadata' | 'copies' | 'notifications'
+  readonly t: 'm' | 'o' | 'n'
   /** The column with the notification's id. */
   readonly id: string
   /** What it covers. */
@@ -37,7 +39,7 @@ export interface LabelIndex {
 
 /** The index of a label. */
 export function labelIndex(
-  filter: LabelFilter & { readonly organizationId: string },
+  filter: LabelFilter & Pick<NotificationFilter, 'organizationId' | 'copyTo'>,
   walk: LabelWalk,
   parameter: (value: Value) => string,
 ): LabelIndex {
@@ -50,6 +52,11 @@ export function labelIndex(
       `m.value = ${parameter(value)}`,
     ]
     return { table: 'metadata', t: 'm', id: 'm.notification', conditions }
+  }
+  if (walk === 'copies') {
+    const address = parameter(lowerAddress(filter.copyTo ?? ''))
+    const conditions = [`o.organization = ${organization}`, `o.address = ${address}`]
+    return { table: 'copies', t: 'o', id: 'o.notification', conditions }
   }
   const label = `n.${COLUMN_OF[walk]} = ${parameter(filter[walk] ?? null)}`
   return {

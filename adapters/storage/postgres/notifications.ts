@@ -48,6 +48,11 @@ const FROM_METADATA = `
   FROM carillon.metadata AS m
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = m.notification OFFSET 0) AS n ${WITH_STATE}`
 
+/** Walks the index of copies. */
+const FROM_COPIES = `
+  FROM carillon.copies AS o
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = o.notification OFFSET 0) AS n ${WITH_STATE}`
+
 /** Walks the jobs; even ids belong to notifications. */
 const FROM_JOBS = `
   FROM carillon.jobs AS j
@@ -162,7 +167,7 @@ async function findBeyond(
   return row && keyOf(filter, row)
 }
 
-type Table = 'metadata' | 'states' | 'notifications'
+type Table = 'metadata' | 'copies' | 'states' | 'notifications'
 
 /** The index that a list walks, and the conditions it covers. The SQL is fixed; all values are parameters. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]) {
@@ -214,6 +219,9 @@ function listStatement(
   }
   if (filter.toPrefix !== undefined)
     used.push(`starts_with(lower(n.recipient), ${parameter(lowerAddress(filter.toPrefix))})`)
+  if (filter.copyTo !== undefined && label !== 'copies')
+    used.push(`EXISTS (SELECT 1 FROM carillon.copies AS c
+      WHERE c.notification = n.id AND c.address = ${parameter(lowerAddress(filter.copyTo))} OFFSET 0)`)
   used.push(...labelConditions(filter, label, parameter))
   // Compared as text with the code first: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates.
   const { code, ids } = filter
@@ -228,6 +236,7 @@ function listStatement(
     used.push(`j.organization = ${parameter(filter.organizationId)}`)
   const sources: Readonly<Record<Table, () => string>> = {
     metadata: () => FROM_METADATA,
+    copies: () => FROM_COPIES,
     states: () => fromFailed(named('carillon.states', 'notification')),
     notifications: () => (jobs ? FROM_JOBS : from(named('carillon.notifications', 'id'))),
   }

@@ -8,6 +8,7 @@ const TABLES = [
   { table: 'notifications', prefix: 'notif_', fillfactor: 100 },
   { table: 'metadata', prefix: 'notif_', fillfactor: 100 },
   { table: 'named_uploads', prefix: 'notif_', fillfactor: 100 },
+  { table: 'copies', prefix: 'notif_', fillfactor: 100 },
   { table: 'states', prefix: 'notif_', fillfactor: 80 },
   { table: 'events', prefix: 'notif_', fillfactor: 100 },
   { table: 'handovers', prefix: 'notif_', fillfactor: 100 },

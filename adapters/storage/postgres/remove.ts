@@ -62,6 +62,8 @@ const SELECT_METADATA = `
   SELECT n.id, n.organization, n.created_at, n.seq, n.metadata FROM carillon.notifications AS n
   WHERE n.id = ANY ($1::text[]) AND n.metadata IS NOT NULL`
 
+const DELETE_COPIES = 'DELETE FROM carillon.copies WHERE notification = ANY ($1::text[])'
+
 const OF_NOTIFICATIONS = [
   'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.named_uploads WHERE notification = ANY ($1::text[])',
@@ -98,11 +100,17 @@ export async function removeWithJobs(tx: Transaction, deliveries: readonly Deliv
   return removed
 }
 
+/** Removes hand-overs, copies and the index of metadata. */
+export async function removeIdentity(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await removeHandovers(tx, ids)
+  await removeMetadata(tx, ids)
+  await tx.rows(DELETE_COPIES, [ids])
+}
+
 /** Removes notifications with their events, hand-overs and metadata. */
 export async function removeNotifications(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await removeHandovers(tx, ids)
-  await removeMetadata(tx, ids)
+  await removeIdentity(tx, ids)
   for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [ids])
 }
 

@@ -12,6 +12,7 @@ import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { type Connection, createConnection } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
+import { createCustody } from './custody.ts'
 import { createDeletions } from './deletions.ts'
 import { addRefs, type JobRow } from './due-jobs.ts'
 import { startFailure } from './errors.ts'
@@ -246,6 +247,7 @@ export function createStorage(
     logs: countedAll(createLogs(connection)),
     records: countedAll(createRecords(connection)),
     deletions: countedAll(createDeletions(connection)),
+    custody: countedAll(createCustody(connection)),
     webhookEndpoints: countedAll(createWebhookEndpoints(connection)),
   }
 }

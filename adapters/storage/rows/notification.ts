@@ -9,7 +9,7 @@ import type {
 } from '../../../src/core/ports/storage/notifications.ts'
 import { firstIdAt } from '../../../src/core/records/ids.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { matchesAddress } from './address.ts'
+import { lowerAddress, matchesAddress } from './address.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
@@ -100,6 +100,8 @@ export interface FilteredRow extends AcceptRow, LabelColumns {
   readonly error: string | null
   /** Id of the template. Null: none. */
   readonly template_id: string | null
+  /** The addresses of its copies, with small letters A to Z. Absent: not read, for a filter without `copyTo`. */
+  readonly copies?: readonly string[]
 }
 
 /**
@@ -110,11 +112,12 @@ export interface FilteredRow extends AcceptRow, LabelColumns {
  * const failed = rows.filter((row) => matchesFilter(row, { organizationId: 'org_acme', status: 'failed' }))
  */
 export function matchesFilter(row: FilteredRow, filter: NotificationFilter): boolean {
-  const { organizationId, channel, provider, status, templateId, code, ids } = filter
+  const { organizationId, channel, provider, status, templateId, code, ids, copyTo } = filter
   return (
     (organizationId === ALL_ORGANIZATIONS || row.organization === organizationId) &&
     (channel === undefined || row.channel === channel) &&
     matchesAddress(row.recipient, filter) &&
+    (copyTo === undefined || row.copies?.includes(lowerAddress(copyTo)) === true) &&
     (provider === undefined || row.provider === provider) &&
     (status === undefined || (row.status ?? acceptedStatus(row)) === status) &&
     (templateId === undefined || row.template_id === templateId) &&

@@ -36,6 +36,9 @@ const INSERT_METADATA = `
 
 const INSERT_NAMED_UPLOAD = 'INSERT INTO carillon_named_uploads (notification, upload) VALUES (?, ?)'
 
+const INSERT_COPY = `
+  INSERT INTO carillon_copies (notification, address, organization, created_at) VALUES (?, ?, ?, ?)`
+
 const SELECT_UPLOAD = `
   SELECT 1 AS found FROM ${tableOf(uploadKind)} WHERE id = ? AND organization = ?`
 
@@ -73,6 +76,7 @@ export function createAccept(
   const insertLabelled = connection.statement(INSERT_LABELLED)
   const insertMetadata = connection.statement(INSERT_METADATA)
   const insertNamedUpload = connection.statement(INSERT_NAMED_UPLOAD)
+  const insertCopy = connection.statement(INSERT_COPY)
   const selectUpload = connection.statement<{ found: 1 }>(SELECT_UPLOAD)
   const setDelayed = connection.statement(SET_DELAYED)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
@@ -108,7 +112,7 @@ export function createAccept(
     }
     const seq = hasLabels(notification) ? insertLabelledRow(row, notification) : newRows.insert(row)
     newRows.insertJob(notificationJob(seq), job)
-    storeRest(seq, notification, attachments)
+    storeRest(seq, notification, attachments, row)
     const { delayedFor } = notification
     if (delayedFor !== undefined && dueAt > planned)
       setDelayed().run(delayedFor.address, delayedFor.recipient, notificationJob(seq))
@@ -116,13 +120,15 @@ export function createAccept(
 
   function storeRest(
     seq: number,
-    { resendOf, trace, uploads }: NewNotification,
+    { resendOf, trace, uploads, copies = [] }: NewNotification,
     attachments: string | null,
+    [, organizationId, , , now]: NotificationColumns,
   ): void {
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
     if (uploads !== undefined) name(seq, uploads)
+    for (const address of copies) insertCopy().run(seq, address, organizationId, now)
   }
 
   function namesUnknown({ organizationId, notifications }: Requested): boolean {
@@ -225,8 +231,10 @@ export function createAccept(
 
 /** Has nothing but the columns of {@link NewRows}. */
 function isPlain(notification: NewNotification, attachments: string | null): boolean {
-  const { resendOf, trace, uploads, delayedFor } = notification
-  return (attachments ?? resendOf ?? trace ?? uploads ?? delayedFor) == null && !hasLabels(notification)
+  const { resendOf, trace, uploads, copies, delayedFor } = notification
+  return (
+    (attachments ?? resendOf ?? trace ?? uploads ?? copies ?? delayedFor) == null && !hasLabels(notification)
+  )
 }
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })

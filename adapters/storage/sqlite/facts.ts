@@ -82,8 +82,8 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
       published.push(event)
       publisher.add(event, row.trace)
     }
-    const recorded = events.map(({ fact }) => fact)
-    records.follow(connection.follow(about, recorded))
+    // Those of an erased notification are stored without the address that follows.
+    records.follow(connection.follow(about, facts))
     const failed = row.status === 'failed'
     if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
     return published

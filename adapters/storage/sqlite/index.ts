@@ -13,6 +13,7 @@ import { createChanges } from './changes.ts'
 import { createClaim } from './claim.ts'
 import { type Connection, createConnection } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
+import { createCustody } from './custody.ts'
 import { createDeletions } from './deletions.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
@@ -225,6 +226,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     logs: createLogs(connection),
     records,
     deletions: createDeletions(connection, records),
+    custody: createCustody(connection, { addFacts, deliveries, addresses }),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries, records),
   }
 }

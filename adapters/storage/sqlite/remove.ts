@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
 /** Range of ids of a notification's events: `evt_<digits>_…`. A backtick is the first character after an underscore. */
-const OWN_EVENTS = (digits: string): string =>
+export const OWN_EVENTS = (digits: string): string =>
   `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
 
 /** The endpoint of the delivery `d` is a listener. */
@@ -37,13 +37,18 @@ const DELETE_METADATA = `
   DELETE FROM carillon_metadata
   WHERE organization = ? AND name = ? AND value = ? AND created_at = ? AND notification = ?`
 
+/** Finds them by events. */
+const DELETE_HANDOVERS = `
+  DELETE FROM carillon_handovers WHERE (provider, message_id, notification) IN
+    (SELECT coalesce(json_extract(fact, '$.provider'), ''), json_extract(fact, '$.providerMessageId'), notification
+     FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))
+       AND json_extract(fact, '$.type') = 'sent' AND json_extract(fact, '$.providerMessageId') IS NOT NULL)`
+
+const DELETE_COPIES = 'DELETE FROM carillon_copies WHERE notification IN (SELECT value FROM json_each(?))'
+
 const OF_NOTIFICATIONS = [
   DELETE_ADDRESSES,
   'DELETE FROM carillon_jobs WHERE id IN (SELECT 2 * value FROM json_each(?))',
-  `DELETE FROM carillon_handovers WHERE (provider, message_id, notification) IN
-    (SELECT coalesce(json_extract(fact, '$.provider'), ''), json_extract(fact, '$.providerMessageId'), notification
-     FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))
-       AND json_extract(fact, '$.type') = 'sent' AND json_extract(fact, '$.providerMessageId') IS NOT NULL)`,
   'DELETE FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))',
   'DELETE FROM carillon_named_uploads WHERE notification IN (SELECT value FROM json_each(?))',
   'DELETE FROM carillon_notifications WHERE seq IN (SELECT value FROM json_each(?))',
@@ -68,6 +73,8 @@ export interface Remove {
   /** Removes notifications with all related rows. Returns the number of their deliveries. */
   notifications(rows: readonly RemovedRow[]): number
   deliveries(ids: readonly number[]): void
+  /** Removes hand-overs, copies and the index of metadata, by the `seq` of their notifications. */
+  identity(seqs: readonly number[]): void
 }
 
 /** Removes rows with all related rows, inside a transaction. */
@@ -77,6 +84,7 @@ export function createRemove(connection: Connection): Remove {
   const selectMetadata = connection.statement<LabelledRow>(SELECT_METADATA)
   const deleteMetadata = connection.statement(DELETE_METADATA)
   const deleteOpenRun = connection.statement(DELETE_OPEN_RUN)
+  const ofIdentity = [DELETE_HANDOVERS, DELETE_COPIES].map((sql) => connection.statement(sql))
   const ofNotifications = OF_NOTIFICATIONS.map((sql) => connection.statement(sql))
 
   function deliveriesOf(rows: readonly RemovedRow[]): number[] {
@@ -89,27 +97,27 @@ export function createRemove(connection: Connection): Remove {
     run(ofDeliveries, ids)
   }
 
-  function metadata(rows: readonly RemovedRow[]): void {
-    for (const row of selectMetadata().all(JSON.stringify(rows.map(({ seq }) => seq)))) {
+  function identity(seqs: readonly number[]): void {
+    for (const row of selectMetadata().all(JSON.stringify(seqs))) {
       const pairs: Readonly<Record<string, string>> = JSON.parse(row.metadata)
       for (const [name, value] of Object.entries(pairs)) {
         deleteMetadata().run(row.organization, name, value, row.created_at, row.seq)
       }
     }
+    run(ofIdentity, seqs)
   }
 
   return {
     deliveriesOf,
     deliveries,
+    identity,
     notifications(rows) {
       if (rows.length === 0) return 0
       const found = deliveriesOf(rows)
       deliveries(found)
-      metadata(rows)
-      run(
-        ofNotifications,
-        rows.map(({ seq }) => seq),
-      )
+      const seqs = rows.map(({ seq }) => seq)
+      identity(seqs)
+      run(ofNotifications, seqs)
       deleteOpenRun().run()
       return found.length
     },

@@ -20,7 +20,7 @@ export interface WalkedIndex {
   readonly conditions: readonly Condition[]
 }
 
-const INDEX_OF: Readonly<Record<Exclude<LabelWalk, 'metadata'>, string>> = {
+const INDEX_OF: Readonly<Record<Exclude<LabelWalk, 'metadata' | 'copies'>, string>> = {
   recipient: 'person',
   category: 'category',
   groupId: 'group',
@@ -51,6 +51,17 @@ export function indexOf(filter: NotificationFilter, walk: Walk): WalkedIndex {
       from: `${table} CROSS JOIN carillon_notifications AS n ON n.seq = m.notification`,
       key: ['m.created_at', 'm.notification'],
       conditions: [['m.organization = ? AND m.name = ? AND m.value = ?', organizationId, name, value]],
+    }
+  }
+  if (walk === 'copies') {
+    const table = 'carillon_copies AS c'
+    return {
+      table,
+      from: `${table} CROSS JOIN carillon_notifications AS n ON n.seq = c.notification`,
+      key: ['c.created_at', 'c.notification'],
+      conditions: [
+        ['c.organization = ? AND c.address = ?', organizationId, lowerAddress(filter.copyTo ?? '')],
+      ],
     }
   }
   if (walk === 'ids' || walk === 'failed' || walk === 'time') {
@@ -88,9 +99,13 @@ function hasPair(organizationId: string, [name, value]: Pair): Condition {
   return all ? [sql, name, value] : [sql, organizationId, name, value]
 }
 
-/** The conditions on the address of the notification `n`. */
-export function addressConditions({ to, toPrefix }: NotificationFilter): Condition[] {
+/** The conditions on the addresses of the notification `n`. */
+export function addressConditions({ to, toPrefix, copyTo }: NotificationFilter): Condition[] {
   return [
+    [
+      `EXISTS (SELECT 1 FROM carillon_copies AS o WHERE o.notification = n.seq AND o.address = ?)`,
+      copyTo && lowerAddress(copyTo),
+    ],
     ['lower(n.recipient) = ?', to && lowerAddress(to)],
     [
       'lower(n.recipient) >= ? AND lower(n.recipient) < ?',

@@ -8,7 +8,10 @@ import { removedContent } from './sensitive.ts'
 import { withoutMessageIds } from './status.ts'
 
 /** True: the fact names one of the addresses, which have small letters A to Z. */
-export function concerns({ address, message, providerCode }: Fact, addresses: readonly string[]): boolean {
+export function concerns(
+  { address, message, providerCode }: Pick<Fact, 'address' | 'message' | 'providerCode'>,
+  addresses: readonly string[],
+): boolean {
   const texts = [address, message, providerCode].flatMap((text) => text?.toLowerCase() ?? [])
   return addresses.some((one) => texts.some((text) => text.includes(one.toLowerCase())))
 }
@@ -17,6 +20,9 @@ export function concerns({ address, message, providerCode }: Fact, addresses: re
  * The rest of a content whose addressee is erased.
  *
  * @param at the storage's time, in epoch milliseconds
+ *
+ * @example
+ * const { content } = storedContent(erasedContent({ body: 'Hello, Ada' }, now))
  */
 export function erasedContent(content: NotificationContent, at: number): NotificationContent {
   return { ...removedContent(content), erasedAt: at }
@@ -41,6 +47,9 @@ function erasedFailure({ code, decidedBy }: NotificationFailure): NotificationFa
  * The body of a webhook event about a notification, without identity.
  *
  * @param payload JSON of a {@link NotificationEvent}
+ *
+ * @example
+ * await query('UPDATE deliveries SET payload = $1 WHERE seq = $2', [erasedPayload(row.payload), row.seq])
  */
 export function erasedPayload(payload: string): string {
   const { event, data }: NotificationEvent = JSON.parse(payload)
@@ -56,7 +65,12 @@ export function erasedPayload(payload: string): string {
   })
 }
 
-/** An entry of the delivery log without the answer, which may echo the event. */
+/**
+ * An entry of the delivery log without the answer, which may echo the event.
+ *
+ * @example
+ * const text = JSON.stringify(erasedAttempt(JSON.parse(row.attempt)))
+ */
 export function erasedAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
   return { ...attempt, response: '' }
 }

@@ -134,6 +134,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
     logs: { list: {}, count: {} },
     records: { get: {}, write: {}, list: {}, stored: {}, removeOld: {}, claimDue: {} },
     deletions: { begin: {}, purge: {} },
+    custody: { erase: {}, eraseCopies: {}, reports: {}, removeReports: {}, mark: {}, passed: {} },
     webhookEndpoints: {
       create: {},
       get: {},

@@ -29,6 +29,11 @@ export interface StorageHarness {
    * ends. Absent: every page examines all rows.
    */
   readonly examines?: number
+  /**
+   * All that the storage keeps, as one text: the raw file after a checkpoint and VACUUM, or a dump. Absent: the harness
+   * cannot, so that nothing proves an erasure.
+   */
+  dump?(): Promise<string> | string
   /** Transactions of a caller. Absent: the storage shares none. */
   readonly transactions?: CallerTransactions
   /** Releases what {@link create} opened, after the storage has stopped. */

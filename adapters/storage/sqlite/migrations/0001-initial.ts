@@ -69,6 +69,16 @@ CREATE TABLE carillon_named_uploads (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX carillon_named_uploads_by_upload ON carillon_named_uploads (upload);
 
+-- Only of notifications with copies: the index for lists by them.
+CREATE TABLE carillon_copies (
+  notification INTEGER NOT NULL,
+  address TEXT NOT NULL, -- with small letters
+  organization TEXT NOT NULL, -- this and the next: copies from the notification
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (notification, address)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_copies_by_address ON carillon_copies (organization, address, created_at, notification);
+
 CREATE TABLE carillon_events (
   notification INTEGER NOT NULL,
   sequence INTEGER NOT NULL,

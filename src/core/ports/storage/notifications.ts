@@ -75,6 +75,8 @@ export interface NotificationFilter extends LabelFilter {
   readonly to?: string | undefined
   /** How the address begins. */
   readonly toPrefix?: string | undefined
+  /** An address of its copies, compared in the same way. */
+  readonly copyTo?: string | undefined
   readonly templateId?: string | undefined
   /** Accepted at this time or later, in epoch milliseconds. */
   readonly from?: number | undefined
@@ -122,7 +124,7 @@ export type NotificationState = Pick<Notification, 'status' | 'to'>
 
 /** One step of a retry. `createRetryPlan` decides which notifications to retry, and their due times. */
 export interface RetryRequest {
-  readonly filter: Omit<NotificationFilter, 'status'>
+  readonly filter: Omit<NotificationFilter, 'status' | 'copyTo'>
   /** The lane for the new jobs, by channel. */
   readonly lanes: Readonly<Partial<Record<string, string>>>
   /** Maximum number of notifications to examine, 1 to 1,000: keeps the step short. */

@@ -10,6 +10,7 @@ import type {
   JoinedTransaction,
 } from './accept.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
+import type { CustodyRepository } from './custody.ts'
 import type { DeletionRepository } from './deletions.ts'
 import type { ExpireAnswer, ExpireRequest } from './expire.ts'
 import type { JobCounts, JobsOf } from './job-counts.ts'
@@ -204,5 +205,6 @@ export interface Storage<Tx = never> {
   readonly logs: LogRepository
   readonly records: Records
   readonly deletions: DeletionRepository
+  readonly custody: CustodyRepository
   readonly webhookEndpoints: WebhookEndpointRepository
 }

@@ -128,12 +128,12 @@ test('an attempt loses what the endpoint answered', () => {
   expect(erasedAttempt(attempt)).toEqual({ ...attempt, response: '' })
 })
 
-test.each([
+test.each<readonly [Fact, boolean]>([
   [{ type: 'bounced', address: 'Ada@Example.com' }, true],
   [{ type: 'sent', message: 'Refused: ADA@example.com' }, true],
   [{ type: 'sent', providerCode: '550 <ada@example.com>' }, true],
   [{ type: 'sent', message: 'Refused: bob@example.com' }, false],
   [{ type: 'sent' }, false],
-] as const)('a fact names an address: %o', (fact, expected) => {
+])('a fact names an address: %o', (fact, expected) => {
   expect(concerns(fact, ['ada@example.com'])).toBe(expected)
 })

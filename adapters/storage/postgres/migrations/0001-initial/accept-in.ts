@@ -140,6 +140,10 @@ BEGIN
     PERFORM carillon.insert_metadata_1(array_agg(id), array_agg(name), array_agg(value))
     FROM json_to_recordset(v_request -> 'pairs') AS p (id text, name text, value text);
   END IF;
+  IF json_typeof(v_request -> 'copies') = 'array' THEN
+    PERFORM carillon.insert_copies_1(array_agg(id), array_agg(address))
+    FROM json_to_recordset(v_request -> 'copies') AS p (id text, address text);
+  END IF;
   IF json_typeof(v_request -> 'named') = 'array' THEN
     PERFORM carillon.name_uploads_1(array_agg(id), array_agg(upload))
     FROM json_to_recordset(v_request -> 'named') AS p (id text, upload text);

@@ -8,7 +8,7 @@
  * poolers do not support. Planning each time took half of the server's work.
  *
  * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see
- * deletions.ts. Metadata has its own function, whose settings make it find each notification by its id. So have the
+ * deletions.ts. Metadata and copies have their own functions, whose settings make them find each notification by its id. So have the
  * named uploads: they are locked against their removal, but not against other accepts.
  */
 export const insert = `
@@ -21,6 +21,19 @@ BEGIN
   INSERT INTO carillon.metadata (organization, name, value, created_at, seq, notification)
   SELECT n.organization, p.name, p.value, n.created_at, n.seq, n.id
   FROM unnest(p_ids, p_names, p_values) AS p (id, name, value)
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = p.id OFFSET 0) AS n;
+END
+$insert$;
+
+CREATE FUNCTION carillon.insert_copies_1(p_ids text[], p_addresses text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off
+AS $insert$
+BEGIN
+  INSERT INTO carillon.copies (created_at, seq, notification, organization, address)
+  SELECT n.created_at, n.seq, n.id, n.organization, p.address
+  FROM unnest(p_ids, p_addresses) AS p (id, address)
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = p.id OFFSET 0) AS n;
 END
 $insert$;
@@ -54,7 +67,7 @@ CREATE FUNCTION carillon.insert_1(
   p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
   p_persons text[], p_categories text[], p_group_ids text[], p_metadata text[],
   p_pair_ids text[], p_pair_names text[], p_pair_values text[], p_naming_ids text[], p_named_uploads text[],
-  p_due_ats bigint[], p_delayed_addresses text[], p_delayed_persons text[],
+  p_due_ats bigint[], p_delayed_addresses text[], p_delayed_persons text[], p_copy_ids text[], p_copies text[],
   OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET jit = off SET plan_cache_mode = force_generic_plan
@@ -103,6 +116,9 @@ BEGIN
   SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
   IF p_pair_ids IS NOT NULL THEN
     PERFORM carillon.insert_metadata_1(p_pair_ids, p_pair_names, p_pair_values);
+  END IF;
+  IF p_copy_ids IS NOT NULL THEN
+    PERFORM carillon.insert_copies_1(p_copy_ids, p_copies);
   END IF;
   IF p_naming_ids IS NOT NULL THEN
     PERFORM carillon.name_uploads_1(p_naming_ids, p_named_uploads);

@@ -59,6 +59,17 @@ CREATE TABLE carillon.named_uploads (
 ) PARTITION BY RANGE (notification);
 CREATE INDEX named_uploads_by_upload ON carillon.named_uploads (upload);
 
+-- Only of notifications with copies: the index for lists by them.
+CREATE TABLE carillon.copies (
+  created_at bigint NOT NULL, -- this and the next three: copies from the notification
+  seq bigint NOT NULL,
+  notification text COLLATE "C" NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  address text COLLATE "C" NOT NULL, -- with small letters
+  PRIMARY KEY (notification, address)
+) PARTITION BY RANGE (notification);
+CREATE INDEX copies_by_address ON carillon.copies (organization, address, created_at, seq);
+
 CREATE TABLE carillon.states (
   created_at bigint NOT NULL, -- this and the next two: copies from the notification
   seq bigint NOT NULL,
@@ -119,6 +130,7 @@ CREATE INDEX deliveries_held ON carillon.deliveries (event_id) WHERE state = 'he
 CREATE TABLE carillon.notifications_default PARTITION OF carillon.notifications DEFAULT;
 CREATE TABLE carillon.metadata_default PARTITION OF carillon.metadata DEFAULT;
 CREATE TABLE carillon.named_uploads_default PARTITION OF carillon.named_uploads DEFAULT;
+CREATE TABLE carillon.copies_default PARTITION OF carillon.copies DEFAULT;
 CREATE TABLE carillon.states_default PARTITION OF carillon.states DEFAULT WITH (fillfactor = 80);
 CREATE TABLE carillon.events_default PARTITION OF carillon.events DEFAULT;
 CREATE TABLE carillon.handovers_default PARTITION OF carillon.handovers DEFAULT;

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { erasedFact } from '../../core/notification/erased-fact.ts'
+import type { ErasedStep } from '../../core/ports/storage/custody.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
+import {
+  allReports,
+  COPY,
+  idsOf,
+  MARKER,
+  markedFact,
+  messageOf,
+  NOTHING,
+  names,
+  reportUnknown,
+  withoutCopies,
+} from './custody-fixtures.ts'
+import { accept, claimOne, deliver, ended, endpoint, note, organization, sent, unique } from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+/** Checks the copies of notifications, and what people wrote. */
+export function copyChecks(check: Check): void {
+  check('a list finds notifications by the addresses of their copies', async ({ storage }) => {
+    const acme = await organization(storage)
+    const copies = ['ada@example.com', 'bob@example.com']
+    const [both = '', one = ''] = await accept(storage, [note({ copies }), note({ copies: copies.slice(1) })])
+    await accept(storage, [note({ to: 'bob@example.com' })])
+    const [foreign = ''] = await accept(storage, [note({ copies })], acme)
+    assert.deepEqual((await idsOf(storage, { copyTo: 'Bob@Example.com' })).sort(), [both, one].sort())
+    assert.deepEqual(await idsOf(storage, { copyTo: 'ada@example.com' }), [both])
+    assert.deepEqual(await idsOf(storage, { copyTo: 'ada@example' }), [])
+    assert.deepEqual(await idsOf(storage, { copyTo: 'bob@example.com', channel: 'sms' }), [])
+    assert.deepEqual(await idsOf(storage, { copyTo: 'bob@example.com', ids: [one] }), [one])
+    const all = await idsOf(storage, { organizationId: ALL_ORGANIZATIONS, copyTo: 'ada@example.com' })
+    assert.deepEqual(all.sort(), [both, foreign].sort())
+    const listed = []
+    for (let cursor: string | undefined; ; ) {
+      const filter = { organizationId: DEFAULT_ORGANIZATION, copyTo: 'bob@example.com' }
+      const found = await storage.notifications.list(filter, {
+        limit: 1,
+        offset: 0,
+        ...(cursor && { cursor }),
+      })
+      listed.push(...found.items.map(({ id }) => id))
+      if (found.nextCursor === null) break
+      cursor = found.nextCursor
+    }
+    assert.deepEqual(listed, await idsOf(storage, { copyTo: 'bob@example.com' }))
+  })
+
+  check('the copies of a notification that is removed are found no more', async ({ storage, advance }) => {
+    await accept(storage, [note({ copies: [COPY] })])
+    await deliver(storage)
+    await advance(2)
+    const what = { organizationId: DEFAULT_ORGANIZATION, olderThanMs: 1 }
+    assert.equal((await storage.expire({ what, most: 10 })).removed.notifications, 1)
+    assert.deepEqual(await idsOf(storage, { copyTo: COPY }), [])
+  })
+
+  check('a person is taken out of the copies of messages to others', async ({ storage }) => {
+    const cc = [COPY, 'bob@example.com']
+    const attachments = [{ filename: 'a.txt', contentType: 'text/plain', content: 'SGk=' }]
+    const content = { subject: 'Hi', body: 'Hi', parts: { cc, attachments } }
+    const [id = '', running = ''] = await accept(storage, [
+      note({ content, copies: cc }),
+      note({ content, copies: cc, lane: 'email/other' }),
+    ])
+    await deliver(storage, [sent({ message: `Refused: ${COPY}`, providerMessageId: 'm-copies' })])
+    const report = { provider: 'smtp', organizationId: null, notificationId: id }
+    await storage.recordReceipts([
+      { ...report, dedupeKey: unique(), fact: markedFact('bounced', { address: COPY.toUpperCase() }) },
+      { ...report, dedupeKey: unique(), fact: sent({ type: 'delivered', message: 'Fine' }) },
+    ])
+    const job = await claimOne(storage, 'email/other')
+    const before = await storage.notifications.get(id)
+    const timeline = await storage.notifications.timeline(id)
+    const request = { organizationId: DEFAULT_ORGANIZATION, ids: [id, running], addresses: [COPY] }
+    const call = (): Promise<ErasedStep> =>
+      storage.custody.eraseCopies({ ...request, without: withoutCopies })
+    assert.deepEqual(await call(), { ...NOTHING, erased: [id], busy: [running] })
+    const parts = { cc: [], attachments }
+    assert.deepEqual(await storage.notifications.get(id), { ...before, content: { ...content, parts } })
+    assert.deepEqual(
+      await storage.notifications.timeline(id),
+      timeline.map((entry) => ({
+        ...entry,
+        fact: entry.fact && (names(JSON.stringify(entry.fact)) ? erasedFact(entry.fact) : entry.fact),
+      })),
+    )
+    assert.deepEqual(await idsOf(storage, { copyTo: COPY }), [running])
+    assert.deepEqual((await idsOf(storage, { copyTo: 'bob@example.com' })).length, 2)
+    await storage.settle([ended(job)])
+    assert.deepEqual(await call(), { ...NOTHING, erased: [running] })
+    assert.deepEqual(await call(), NOTHING)
+  })
+
+  check('received messages and reports about unknown messages are read and removed', async ({ storage }) => {
+    const acme = await organization(storage)
+    await endpoint(storage, { events: ['message.received'] })
+    await endpoint(storage, { events: ['message.received', 'notification.sent'] })
+    await endpoint(storage, { organizationId: acme, events: ['message.received'] })
+    const own = [await messageOf(storage), await messageOf(storage)]
+    const facts = [await reportUnknown(storage, DEFAULT_ORGANIZATION), await reportUnknown(storage, null)]
+    const foreign = await messageOf(storage, acme)
+    const foreignFact = await reportUnknown(storage, acme)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const reports = await allReports(storage, DEFAULT_ORGANIZATION, 100)
+    assert.deepEqual(await allReports(storage, DEFAULT_ORGANIZATION, 1), reports)
+    const messages = reports.filter(({ kind }) => kind === 'message')
+    const receipts = reports.filter(({ kind }) => kind === 'receipt')
+    assert.deepEqual(
+      messages.map(({ id }) => id),
+      own,
+    )
+    assert.equal(JSON.parse(messages[0]?.json ?? '').data.text, `Text ${MARKER}`)
+    assert.deepEqual(
+      receipts.map(({ json }) => JSON.parse(json)),
+      facts.map((fact) => JSON.parse(fact)),
+    )
+    const foreigners = await allReports(storage, acme, 100)
+    assert.deepEqual(
+      foreigners.map(({ kind }) => kind),
+      ['message', 'receipt'],
+    )
+    assert.equal(foreigners[0]?.id, foreign)
+    const all = [...reports, ...foreigners].map(({ id }) => id)
+    assert.ok((await storage.custody.removeReports(DEFAULT_ORGANIZATION, [...all, 'x', 'evt_x'])) >= 4)
+    assert.deepEqual(await allReports(storage, DEFAULT_ORGANIZATION, 100), [])
+    assert.deepEqual(await allReports(storage, acme, 100), foreigners)
+    assert.equal(foreigners[1]?.json, foreignFact)
+    assert.equal(await storage.custody.removeReports(DEFAULT_ORGANIZATION, all), 0)
+  })
+}
