@@ -24,6 +24,13 @@ export interface PageTexts {
   readonly unsubscribe: string
   readonly doneTitle: string
   readonly doneText: string
+  /** Button that undoes an unsubscription. */
+  readonly undo: string
+  readonly undoneTitle: string
+  readonly undoneText: string
+  /** Title of the page shown if the preferences have changed since, so that nothing is undone. */
+  readonly changedTitle: string
+  readonly changedText: string
   /** Title of the page shown instead of an unsubscription from a required category. */
   readonly requiredTitle: string
   readonly requiredText: string

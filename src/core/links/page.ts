@@ -20,6 +20,7 @@ const STYLE =
   'button{font:inherit;min-block-size:2.75rem;padding:.5rem 1rem;border:1px solid var(--text);border-radius:.5rem;' +
   'background:var(--brand,var(--text));color:var(--on-brand,var(--back));cursor:pointer}button.plain{background:none;color:var(--text)}' +
   'a{color:inherit}:focus-visible{outline:3px solid #1a6ae0;outline-offset:2px}' +
+  '.topic{border-inline-start:.25rem solid var(--brand,var(--line));padding-inline-start:.75rem}.topic>*{display:block}.topic span{color:var(--soft)}' +
   '[role=status]{background:var(--good);padding:.75rem 1rem;border-radius:.5rem}' +
   'form+form{margin-block-start:2rem;border-block-start:1px solid var(--line);padding-block-start:1rem}' +
   'header{background:var(--brand,none);color:var(--on-brand,inherit);font-weight:600}' +

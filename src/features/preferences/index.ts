@@ -28,7 +28,7 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
         tenants: { preferences: createPreferences(core, consent) },
         pages: createPages(core, consent, core.use(recipients)),
       },
-      shared: { optOut: (target) => optOut(consent, target) },
+      shared: { optOut: async (target) => void (await optOut(consent, target)) },
       judge: judgeByPreferences(inUse, core.hashes, core.clock),
     }
   },

@@ -3,12 +3,19 @@ import type { FeatureCore } from '../../core/feature.ts'
 import { underMaintenance } from '../../core/lifecycle/calls.ts'
 import type { PageFrame } from '../../core/links/link-routes.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
-import { type LinkTarget, readTarget } from '../../core/links/link-target.ts'
+import { type LinkTarget, readTarget, writeTarget } from '../../core/links/link-target.ts'
 import type { PeopleFinder } from '../../core/people/finder.ts'
 import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
 import type { Consent } from './consent.ts'
-import { optOut } from './opting-out.ts'
-import { createPreferencePages, type PreferencePage, type PreferencePost } from './page.ts'
+import { optOut, undoOptOut } from './opting-out.ts'
+import {
+  createPreferencePages,
+  type PreferencePage,
+  type PreferencePost,
+  type Topic,
+  topicOf,
+} from './page.ts'
+import type { ChangedCell } from './undo.ts'
 
 /** The pages on which people unsubscribe and choose. Tokens prove their origin. Only those that change something stop under maintenance. */
 export interface Pages {
@@ -17,7 +24,14 @@ export interface Pages {
   /** The result that an unsubscription with the token would have. Read-only. @throws as {@link preferences} */
   unsubscription(token: string): Promise<Unsubscription>
   /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
-  unsubscribe(token: string): Promise<Unsubscription>
+  unsubscribe(token: string): Promise<Unsubscribed>
+  /**
+   * Makes an unsubscription undone. False: the preferences have changed since. Null: an invalid token.
+   *
+   * @param undo see {@link Unsubscribed}
+   * @throws as {@link preferences}
+   */
+  undo(token: string, undo: string): Promise<boolean | null>
   /** A token of the preference page for the recipient of an unsubscription's token. Null: invalid token. */
   preferencesToken(token: string): Promise<string | null>
   /** The preferences of the token's person. Null: invalid token, or no such organization. @throws NotifierError `service_unavailable` */
@@ -26,10 +40,22 @@ export interface Pages {
   savePreferences(token: string, post: PreferencePost): Promise<boolean>
 }
 
-/**
- * `possible`: or done. `required`: the category cannot be turned off. `unknown`: invalid token, or no such organization.
- */
-export type Unsubscription = 'possible' | 'required' | 'unknown'
+export interface Unsubscription {
+  /** `possible`: or done. `required`: the category cannot be turned off. `unknown`: invalid token, or no such organization. */
+  readonly answer: 'possible' | 'required' | 'unknown'
+  /** The category. Null: unknown, or it does not exist any more. */
+  readonly topic: Topic | null
+}
+
+export interface Unsubscribed extends Unsubscription {
+  /** A token that undoes the unsubscription of this call. Null: it has changed nothing, or too much for a form. */
+  readonly undo: string | null
+}
+
+const UNKNOWN: Unsubscribed = { answer: 'unknown', topic: null, undo: null }
+
+/** Most characters of a token in a form: hundreds of cells are left to the preference page. */
+const MOST_UNDO = 3_000
 
 export interface PageServices extends FeatureCore {
   readonly brandingOf: BrandingFinder
@@ -59,12 +85,20 @@ export function createPages(
     isHeeded(organizations.existing(organizationId))
 
   async function unsubscriptionOf(target: LinkTarget): Promise<Unsubscription> {
-    if (!(await exists(target))) return 'unknown'
+    if (!(await exists(target))) return UNKNOWN
     const category = await consent.categories.find(target.organizationId, target.category)
-    return category?.required === true ? 'required' : 'possible'
+    const topic = category && topicOf(category, consent.categories.code.namesDefault)
+    return { answer: category?.required === true ? 'required' : 'possible', topic }
   }
 
-  const shown = underMaintenance<Omit<Pages, 'unsubscribe' | 'savePreferences'>>({
+  function undoToken(target: LinkTarget, changes: Changes): string | null {
+    // A later choice of what was already off is nothing to undo.
+    if (changes.flat().every(([, [before], [after]]) => before === after)) return null
+    const token = signer().sign('undo', JSON.stringify([writeTarget(target), changes]))
+    return token.length > MOST_UNDO ? null : token
+  }
+
+  const shown = underMaintenance<Omit<Pages, 'unsubscribe' | 'undo' | 'savePreferences'>>({
     async frameOf(token) {
       const { verify } = signer()
       const target = readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
@@ -74,7 +108,7 @@ export function createPages(
     },
     async unsubscription(token) {
       const target = readTarget(signer().verify('unsubscribe', token))
-      return target === null ? 'unknown' : unsubscriptionOf(target)
+      return target === null ? UNKNOWN : unsubscriptionOf(target)
     },
     async preferencesToken(token) {
       const payload = signer().verify('unsubscribe', token)
@@ -90,22 +124,38 @@ export function createPages(
     ...shown,
     async unsubscribe(token) {
       const target = readTarget(signer().verify('unsubscribe', token))
-      if (target === null) return 'unknown'
-      const answer = await unsubscriptionOf(target)
-      if (answer !== 'possible') return answer
+      if (target === null) return UNKNOWN
+      const unsubscription = await unsubscriptionOf(target)
+      if (unsubscription.answer !== 'possible') return { ...unsubscription, undo: null }
       // The preference first: if the process ends in between, a repetition records the fact.
-      if (!(await isHeeded(optOut(consent, target)))) return 'unknown'
+      const changes = await found(() => optOut(consent, target))
+      if (changes === null) return UNKNOWN
       const { notificationId } = target
       // Retention may have removed the notification.
       if ((await storage.notifications.get(notificationId)) !== null)
         await recordFact(notificationId, 'unsubscribe', { type: 'unsubscribed' })
-      return 'possible'
+      return { ...unsubscription, undo: undoToken(target, changes) }
+    },
+    async undo(token, undo) {
+      const target = readTarget(signer().verify('unsubscribe', token))
+      const changes = target === null ? null : readUndo(target, signer().verify('undo', undo))
+      if (target === null || changes === null || !(await exists(target))) return null
+      return found(() => undoOptOut(consent, target, changes))
     },
     async savePreferences(token, post) {
       const target = readTarget(signer().verify('preferences', token))
       return target !== null && isHeeded(preferences.save(target, post))
     },
   }
+}
+
+type Changes = readonly (readonly ChangedCell[])[]
+
+/** Null: not signed here, or for another link. */
+function readUndo(target: LinkTarget, payload: string | null): Changes | null {
+  if (payload === null) return null
+  const [of, changes] = JSON.parse(payload) as [string, Changes]
+  return of === writeTarget(target) ? changes : null
 }
 
 /** Null: the organization does not exist any more. */

@@ -161,6 +161,34 @@ function dated(
   }
 }
 
+/** All cells by {@link cellName}. */
+export function flatCells({ channels, categories }: Preferences): ReadonlyMap<string, boolean> {
+  const all: [string, Cells][] = [['', channels], ...Object.entries(categories)]
+  return new Map(
+    all.flatMap(([category, cells]) =>
+      Object.entries(cells).map(([channel, on]): [string, boolean] => [cellName(category, channel), on]),
+    ),
+  )
+}
+
+/** The preferences with other cells, by {@link cellName}: on or off, and when that was chosen, null if unknown. */
+export function datedCells(
+  { quietHours, chosenAt }: Preferences,
+  cells: ReadonlyMap<string, readonly [on: boolean | null, at: number | null]>,
+): Preferences {
+  const byCategory = new Map<string, [string, boolean][]>()
+  for (const [name, [on]] of cells) {
+    const [category = '', channel = ''] = name.split(':')
+    if (on !== null) byCategory.set(category, [...(byCategory.get(category) ?? []), [channel, on]])
+  }
+  const { '': channels = NO_CELLS, ...categories } = Object.fromEntries(
+    [...byCategory].map(([category, each]) => [category, Object.fromEntries(each) as Cells]),
+  )
+  return dated({ channels, categories, quietHours, quietAt: chosenAt?.[QUIET] }, (category, channel) => {
+    return cells.get(cellName(category, channel))?.[1] ?? undefined
+  })
+}
+
 function changeCells(before: Cells, changes: CellChanges): Cells {
   const after = new Map<string, boolean>(Object.entries(before))
   for (const [key, value] of Object.entries(changes)) {

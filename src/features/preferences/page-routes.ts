@@ -10,12 +10,12 @@ import type { PreferencePost } from './page.ts'
 import { preferencePage, type Saved } from './page-view.ts'
 import { preferencePageQuery } from './query-schemas.ts'
 import { type ChosenHours, chosenHours } from './quiet-form.ts'
-import { confirmPage, donePage, incompletePage, requiredPage } from './unsubscribe-view.ts'
+import { confirmPage, donePage, incompletePage, requiredPage, undonePage } from './unsubscribe-view.ts'
 
 /** The methods of a notifier that the handlers use. */
 type Served = { readonly pages: Pages; readonly pageTexts: PageTextsByLanguage }
 
-/** RFC 8058 needs less than a quarter of this, even as multipart. */
+/** RFC 8058 needs less than a quarter of this, even as multipart, and an undo three quarters. */
 const MAX_FORM = 4_096
 
 const URL_ENCODED = 'application/x-www-form-urlencoded'
@@ -23,8 +23,10 @@ const URL_ENCODED = 'application/x-www-form-urlencoded'
 const ONE_CLICK: FormBody = {
   fields: {
     type: 'object',
-    required: ['List-Unsubscribe'],
-    properties: { 'List-Unsubscribe': { type: 'string', const: 'One-Click' } },
+    properties: {
+      'List-Unsubscribe': { type: 'string', const: 'One-Click' },
+      undo: { type: 'string', description: 'Instead of it: what the page after a click has to undo it.' },
+    },
   },
   incomplete: [400],
 }
@@ -69,23 +71,41 @@ async function ask(context: RequestContext, notifier: Served): Promise<HandlerRe
   const { pages } = notifier
   const token = tokenIn(context)
   const texts = await lookFor(context, notifier)
-  const answer = await pages.unsubscription(token)
+  const { answer, topic } = await pages.unsubscription(token)
   if (answer === 'unknown') return unknownPage(texts)
-  const managing = await managingUrl(context, notifier)
-  return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
+  const about = { topic, managing: await managingUrl(context, notifier) }
+  return answer === 'required' ? requiredPage(200, texts, about) : confirmPage(texts, about)
 }
 
 async function unsubscribe(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const { pages } = notifier
   const token = tokenIn(context)
   const texts = await lookFor(context, notifier)
+  const undo = formFields(context.bytes, MOST_FIELDS)?.get('undo')
+  if (typeof undo === 'string') return undoUnsubscription(undo, texts, context, notifier)
   const complete = isOneClick(context.bytes)
-  const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
-  if (answer === 'unknown') return unknownPage(texts)
-  const managing = await managingUrl(context, notifier)
+  const done = complete
+    ? await pages.unsubscribe(token)
+    : { ...(await pages.unsubscription(token)), undo: null }
+  if (done.answer === 'unknown') return unknownPage(texts)
+  const about = { topic: done.topic, managing: await managingUrl(context, notifier) }
   // No success status, because a mail program would tell its user that the messages end.
-  if (answer === 'required') return requiredPage(409, texts, managing)
-  return complete ? donePage(texts, managing) : incompletePage(texts)
+  if (done.answer === 'required') return requiredPage(409, texts, about)
+  return complete ? donePage(texts, about, done.undo) : incompletePage(texts, about)
+}
+
+async function undoUnsubscription(
+  undo: string,
+  texts: PageLook,
+  context: RequestContext,
+  notifier: Served,
+): Promise<HandlerResult> {
+  const { pages } = notifier
+  const token = tokenIn(context)
+  const isUndone = await pages.undo(token, undo)
+  if (isUndone === null) return unknownPage(texts)
+  const { topic } = await pages.unsubscription(token)
+  return undonePage(texts, { topic, managing: await managingUrl(context, notifier) }, isUndone)
 }
 
 async function preferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {

@@ -4,7 +4,7 @@ import { DEFAULT_CATEGORY } from '../../core/notification/category.ts'
 import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
 import { cellName } from './model.ts'
-import type { PreferencePage, ShownCategory } from './page.ts'
+import type { PreferencePage, ShownCategory, Topic } from './page.ts'
 import { quietFieldset } from './quiet-view.ts'
 
 type Texts = LocalTexts['texts']
@@ -39,7 +39,7 @@ function noticeOf(saved: Saved, texts: Texts): string {
 
 function fieldset(category: ShownCategory, at: number, texts: Texts): string {
   const { id, required, channels } = category
-  const { name, description } = wordsOf(category, texts)
+  const { name, description } = topicWords(category, texts)
   const about = description === null ? '' : `<p id="d${at}">${escapeHtml(description)}</p>`
   const described = description === null ? '' : ` aria-describedby="d${at}"`
   const content = required
@@ -48,8 +48,9 @@ function fieldset(category: ShownCategory, at: number, texts: Texts): string {
   return `<fieldset${described}><legend>${escapeHtml(name)}</legend>${about}${content}</fieldset>`
 }
 
-function wordsOf(
-  { id, name, description }: ShownCategory,
+/** The name and the description of a category in the language of the page. */
+export function topicWords(
+  { id, name, description }: Topic,
   { general, categories }: Texts,
 ): { readonly name: string; readonly description: string | null } {
   const own = Object.hasOwn(categories, id) ? categories[id] : undefined

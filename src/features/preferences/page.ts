@@ -24,11 +24,15 @@ export interface PreferencePage {
   readonly quiet: ShownQuiet
 }
 
-export interface ShownCategory {
+/** The words of a category. */
+export interface Topic {
   readonly id: string
   /** Null: the category `default`, which the application does not name. */
   readonly name: string | null
   readonly description: string | null
+}
+
+export interface ShownCategory extends Topic {
   readonly required: boolean
   readonly channels: readonly { readonly name: string; readonly on: boolean }[]
 }
@@ -205,13 +209,15 @@ function currentIdOf(categories: readonly Category[]): (id: string) => string {
 }
 
 /** @param named the application names the category `default` */
+export function topicOf({ id, name, description }: Category, named: boolean): Topic {
+  return { id, name: id === DEFAULT_CATEGORY && !named ? null : name, description }
+}
+
+/** @param named as for {@link topicOf} */
 function shownOf(category: Category, target: LinkTarget, state: State, named: boolean): ShownCategory {
-  const { id, name, description, required } = category
   return {
-    id,
-    name: id === DEFAULT_CATEGORY && !named ? null : name,
-    description,
-    required,
+    ...topicOf(category, named),
+    required: category.required,
     channels: state.channels.map((channel) => ({
       name: channel,
       on: isOn(category, channel, target, state),

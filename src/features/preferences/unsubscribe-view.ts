@@ -2,6 +2,8 @@ import { htmlPage, type PageLook } from '../../core/links/page.ts'
 import type { LocalTexts } from '../../core/links/texts/catalogue.ts'
 import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
+import type { Topic } from './page.ts'
+import { topicWords } from './page-view.ts'
 
 /** The form's only field, named by RFC 8058: people and mail providers send the same request. */
 function form({ unsubscribe }: LocalTexts['texts']): string {
@@ -13,31 +15,64 @@ function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`
 }
 
-function managing({ manage }: LocalTexts['texts'], href: string | null): string {
+function notice(text: string): string {
+  return `<p role="status">${escapeHtml(text)}</p>`
+}
+
+function manageLink({ manage }: LocalTexts['texts'], href: string | null): string {
   if (href === null) return ''
   return `<p><a href="${href.replaceAll('&', '&amp;')}">${escapeHtml(manage)}</a></p>`
 }
 
-/** @param preferences address of the preference page; null: no link to it */
-export function confirmPage({ texts, ...look }: PageLook, preferences: string | null): HandlerResult {
-  const body = paragraph(texts.askText) + form(texts) + managing(texts, preferences)
+/** What a page is about, and the address of the preference page; null: no link to it. */
+export interface About {
+  readonly topic: Topic | null
+  readonly managing: string | null
+}
+
+/** Says which messages it is about, and from whom. */
+function topicBox(topic: Topic | null, { texts, branding }: PageLook): string {
+  if (topic === null) return ''
+  const { name, description } = topicWords(topic, texts)
+  const about = [branding?.name, description]
+    .filter((each) => each != null)
+    .map((each) => `<bdi>${escapeHtml(each)}</bdi>`)
+  return `<p class="topic"><strong>${escapeHtml(name)}</strong>${about.length === 0 ? '' : `<span>${about.join(' · ')}</span>`}</p>`
+}
+
+export function confirmPage(look: PageLook, { topic, managing }: About): HandlerResult {
+  const { texts } = look
+  const body = topicBox(topic, look) + paragraph(texts.askText) + form(texts) + manageLink(texts, managing)
   return htmlPage(200, look, texts.askTitle, body)
 }
 
-export function donePage({ texts, ...look }: PageLook, preferences: string | null): HandlerResult {
-  return htmlPage(200, look, texts.doneTitle, paragraph(texts.doneText) + managing(texts, preferences))
+/** @param undo token of the form that undoes it; null: none */
+export function donePage(look: PageLook, { topic, managing }: About, undo: string | null): HandlerResult {
+  const { texts } = look
+  const again =
+    undo === null
+      ? ''
+      : `<form method="post"><button class="plain" name="undo" value="${escapeHtml(undo)}">${escapeHtml(texts.undo)}</button></form>`
+  const body = topicBox(topic, look) + notice(texts.doneText) + again + manageLink(texts, managing)
+  return htmlPage(200, look, texts.doneTitle, body)
+}
+
+/** @param isUndone false: the preferences have changed since */
+export function undonePage(look: PageLook, { topic, managing }: About, isUndone: boolean): HandlerResult {
+  const { texts } = look
+  const said = isUndone ? notice(texts.undoneText) : paragraph(texts.changedText)
+  const title = isUndone ? texts.undoneTitle : texts.changedTitle
+  return htmlPage(200, look, title, topicBox(topic, look) + said + manageLink(texts, managing))
 }
 
 /** @param status 409 in answer to an unsubscription */
-export function requiredPage(
-  status: 200 | 409,
-  { texts, ...look }: PageLook,
-  preferences: string | null,
-): HandlerResult {
-  const body = paragraph(texts.requiredText) + managing(texts, preferences)
+export function requiredPage(status: 200 | 409, look: PageLook, { topic, managing }: About): HandlerResult {
+  const { texts } = look
+  const body = topicBox(topic, look) + paragraph(texts.requiredText) + manageLink(texts, managing)
   return htmlPage(status, look, texts.requiredTitle, body)
 }
 
-export function incompletePage({ texts, ...look }: PageLook): HandlerResult {
-  return htmlPage(400, look, texts.askTitle, paragraph(texts.confirm) + form(texts))
+export function incompletePage(look: PageLook, { topic }: About): HandlerResult {
+  const { texts } = look
+  return htmlPage(400, look, texts.askTitle, topicBox(topic, look) + paragraph(texts.confirm) + form(texts))
 }

@@ -183,3 +183,103 @@ describe('one click', () => {
     for (const path of paths) expect((await host.call({ path })).status).toBe(404)
   })
 })
+
+describe('undo after one click', () => {
+  const person = { recipient: 'user:42' } as const
+  const known = {
+    ...person,
+    to: undefined,
+    category: 'news',
+    email: { unsubscribe: true },
+  } as unknown as Partial<SendInput>
+  const stored = async () =>
+    Promise.all(
+      [ADA, person].map(async (who) => {
+        const { channels, categories: cells, quietHours } = await host.notifier.preferences.get(who)
+        return { channels, cells, quietHours }
+      }),
+    )
+  const undoIn = (text: string) => /name="undo" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&#61;', '=')
+  const undo = (token: string, value = '') =>
+    host.call({
+      method: 'POST',
+      path: `/unsubscribe?t=${token}`,
+      body: new URLSearchParams({ undo: value }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+
+  it('says which messages it is about, and from whom', async () => {
+    await start()
+    await host.notifier.organizations.update('org_default', { branding: { name: 'Acme & Sons' } })
+    const token = tokenOf(await mailed(known))
+    const asked = await host.call({ path: `/unsubscribe?t=${token}` })
+    const done = await post(token)
+    for (const { text } of [asked, done]) {
+      expect(text).toContain('<strong>News</strong><span><bdi>Acme &amp; Sons</bdi></span>')
+    }
+    expect(undoIn(asked.text)).toBeUndefined()
+    expect(undoIn(done.text)).toBeDefined()
+  })
+
+  it('restores exactly what was there, in both records of the person, and again does no harm', async () => {
+    await start()
+    const token = tokenOf(await mailed(known))
+    await host.notifier.preferences.change(ADA, {
+      categories: { news: { email: true } },
+      channels: { email: true },
+    })
+    await host.notifier.preferences.change(person, { categories: { news: { sms: true, '*': true } } })
+    const before = await stored()
+    const { text } = await post(token)
+    expect(await stored()).not.toEqual(before)
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await undo(token, undoIn(text))
+      expect([answer.status, answer.text.includes('as they were before')]).toEqual([200, true])
+      expect(await stored()).toEqual(before)
+    }
+    const { id } = await host.notifier.send({ ...ADA, body: 'Hi', category: 'news' })
+    await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
+  })
+
+  it('leaves no choice where there was none, and is not offered for what was off before', async () => {
+    await start()
+    const token = tokenOf(await mailed(known))
+    const first = await post(token)
+    const second = await post(token)
+    expect(undoIn(second.text)).toBeUndefined()
+    expect(second.text).toContain('You are unsubscribed')
+    // The second click has chosen the same again, later.
+    expect((await undo(token, undoIn(first.text))).text).toContain('changed in the meantime')
+    for (const who of [ADA, person]) await host.notifier.preferences.replace(who, {})
+    const { text } = await post(token)
+    await undo(token, undoIn(text))
+    expect(await stored()).toMatchObject([{ cells: {} }, { cells: {} }])
+  })
+
+  it('keeps what the person has chosen since', async () => {
+    await start()
+    const token = tokenOf(await mailed(known))
+    const { text } = await post(token)
+    await host.notifier.preferences.change(ADA, { categories: { news: { email: false } } })
+    const answer = await undo(token, undoIn(text))
+    expect([answer.status, answer.text.includes('changed in the meantime')]).toEqual([200, true])
+    expect(await preferences()).toEqual({ news: { email: false } })
+  })
+
+  it('takes no token that is not of this link', async () => {
+    await start()
+    const token = tokenOf(await mailed(known))
+    const other = tokenOf(await mailed({ category: 'news' }))
+    const value = undoIn((await post(token)).text) ?? ''
+    const [body = ''] = value.split('.')
+    for (const [link, forged] of [
+      [other, value],
+      [token, ''],
+      [token, `${body}.${'A'.repeat(22)}`],
+      [token, token],
+      ['x', value],
+    ] as const)
+      expect((await undo(link, forged)).status, forged).toBe(404)
+    expect(await preferences()).toEqual({ news: { email: false } })
+  })
+})
