@@ -11,6 +11,7 @@ const layers = {
   'src/testing': ['src/core'],
   'src/template-files': ['src/core', 'src/features'],
   'src/webhook-receiver': ['src/core'],
+  'src/client': ['src/core', 'src/features'],
   'adapters/http': ['src/core', 'src/http'],
   'adapters/peer': ['src/core'],
   'adapters/storage': ['src/core', 'adapters/peer'],
@@ -28,7 +29,14 @@ const layers = {
  */
 const root = '^src/[a-z-]+\\.ts$'
 /** They mount a notifier, or work over one: they also see the composition, and features through their index. */
-const doors = ['src/dashboard', 'src/testing', 'src/template-files', 'adapters/http', 'adapters/dev-mailbox']
+const doors = [
+  'src/dashboard',
+  'src/testing',
+  'src/template-files',
+  'src/client',
+  'adapters/http',
+  'adapters/dev-mailbox',
+]
 const ours = '^(src|adapters)/'
 const inLayers = Object.keys(layers).map((layer) => `^${layer}/`)
 const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown']
@@ -131,6 +139,13 @@ module.exports = {
         pathNot: ['^src/(?!core/)', '^adapters/', '^src/core/errors/', '^(node:)?crypto$'],
         dependencyTypesNot: ['type-only'],
       },
+    },
+    {
+      name: 'client-stays-small',
+      comment: 'The client loads nothing else; of the rest it has types.',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: { pathNot: '^src/client/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'adapters-without-development-packages',

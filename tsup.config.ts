@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { transformSync } from 'esbuild'
 import { defineConfig } from 'tsup'
 import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
@@ -31,6 +32,14 @@ function declarations(): Record<string, string> {
   )
 }
 
+/** Without the lines that are comments. Most are paths of sources, and texts that the declarations have too. */
+function withoutComments(code: string): string {
+  const short = code.replace(/^ *(?:\/\/[^\n]*|\/\*\*.*?\*\/)\n/gms, '')
+  const [one, other] = [code, short].map((each) => transformSync(each, { minify: true }).code)
+  if (one !== other) throw new Error('A line that is no comment looks like one, such as one of a template')
+  return short
+}
+
 export default defineConfig(({ dts }) => ({
   // With createNotifier in an entry of its own, index.js only exports: a bundle of NotifierError alone stays small.
   entry: { ...published, 'create-notifier': 'src/create-notifier.ts' },
@@ -49,12 +58,7 @@ export default defineConfig(({ dts }) => ({
     options.charset = 'utf8'
     options.minifySyntax = true
   },
-  plugins: [
-    {
-      name: 'without-paths-of-sources',
-      renderChunk: (code) => ({ code: code.replace(/^\/\/ \S+\.m?[jt]s\n/gm, '') }),
-    },
-  ],
+  plugins: [{ name: 'without-comments', renderChunk: (code) => ({ code: withoutComments(code) }) }],
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
   dts: dts !== false && {
     entry: declarations(),

@@ -164,6 +164,17 @@ test('what receives webhooks loads the errors and node:crypto, and nothing else'
   ])
 })
 
+test('the client has types of the rest, and loads none of it', async () => {
+  tree.set('src/client/type.ts', typeImport('../core/leaf.ts'))
+  addImport('src/client/own.ts', 'src/client/type.ts', 'export type Own = typeof value0\n')
+  addImport('src/client/core-leaf.ts', 'src/core/leaf.ts')
+  addPackage('src/client/core.ts', 'node:crypto')
+  expect((await check()).breaches).toEqual([
+    'client-stays-small: src/client/core-leaf.ts → src/core/leaf.ts',
+    'client-stays-small: src/client/core.ts → crypto',
+  ])
+})
+
 test('adapters load peers, but nothing of the development', async () => {
   addPackage('adapters/storage/breach.ts', 'vitest')
   expect((await check()).breaches).toEqual([

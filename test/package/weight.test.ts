@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Consumer, createConsumer } from './consumer.ts'
@@ -30,6 +31,22 @@ test('a bundle of NotifierError alone has at most 15 KB', async () => {
     format: 'esm',
   })
   expect(outputFiles[0]?.contents.length).toBeLessThan(15_000)
+})
+
+test('the client has at most 5 KB in a page, and imports nothing', async () => {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: "export * from 'carillon/client'", resolveDir: consumer.directory },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    platform: 'browser',
+    format: 'esm',
+  })
+  expect(Object.keys(metafile.inputs).filter((file) => !/(?:carillon\/dist\/|^<stdin>)/.test(file))).toEqual(
+    [],
+  )
+  expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(5_000)
 })
 
 test('an import loads the code that it needs, and no library for the sake of one function', async () => {

@@ -1,3 +1,4 @@
+import type { Grant, Permission } from '../access/permissions.ts'
 /** What requests of a route count against: those of an organization, or without a key those from an address. */
 export interface RouteLimit {
   /** As in the X-RateLimit headers. Limits of one name share a count. */
@@ -112,4 +113,15 @@ export interface OwnLimits {
   readonly perMinute: number
   /** Most requests under way at a time. */
   readonly concurrent: number
+}
+
+/** Who asks. */
+export interface Identity {
+  readonly id: string
+  /** Name of the key. */
+  readonly name: string
+  readonly permission: Permission
+  readonly grants: readonly Grant[]
+  /** Ids of the organizations that requests may name. `all`: an operator key. */
+  readonly organizations: 'all' | readonly string[]
 }

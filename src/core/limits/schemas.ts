@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../access/permissions.ts'
+import { GRANTS, PERMISSIONS } from '../access/permissions.ts'
 import { named } from '../rest/named.ts'
 import { timestamp } from '../rest/schemas.ts'
-import type { AccountLimits, LimitUsage } from './model.ts'
+import type { AccountLimits, Identity, LimitUsage } from './model.ts'
 
 /** One limit and how much of it is used. */
 const limitUsage: z.ZodType<LimitUsage> = named(
@@ -36,14 +36,7 @@ export const accountLimits: z.ZodType<AccountLimits> = named(
   }),
 )
 
-/** Who asks. */
-export const identity: z.ZodType<{
-  id: string
-  name: string
-  permission: Permission
-  grants: readonly Grant[]
-  organizations: 'all' | readonly string[]
-}> = named(
+export const identity: z.ZodType<Identity> = named(
   'Identity',
   z.object({
     id: z.string(),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { AuditAction, AuditTargetKind } from '../audit/actions.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { channel } from '../input/fields.ts'
 import type { FactType } from '../notification/facts.ts'
@@ -28,16 +29,20 @@ export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Na
     .describe('Shared by what was sent to several addresses of one person. Null: one address.'),
 }
 
-/** A type as responses describe it: error codes and events are texts there, because later versions add some. */
+/** A type as responses describe it: names of which later versions add some are texts there. */
 export type Open<Type> = ErrorCode extends Type
   ? string | Exclude<Type, ErrorCode>
   : FactType extends Type
     ? string
-    : Type extends readonly (infer Item)[]
-      ? readonly Open<Item>[]
-      : Type extends object
-        ? { readonly [Name in keyof Type]: Open<Type[Name]> }
-        : Type
+    : AuditAction extends Type
+      ? string
+      : AuditTargetKind extends Type
+        ? string
+        : Type extends readonly (infer Item)[]
+          ? readonly Open<Item>[]
+          : Type extends object
+            ? { readonly [Name in keyof Type]: Open<Type[Name]> }
+            : Type
 
 /** Why a notification failed or was skipped. */
 export const failure: z.ZodType<Open<NotificationFailure>> = named(

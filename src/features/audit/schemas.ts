@@ -4,19 +4,13 @@ import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Filters, line, page, recipient, time } from '../../core/rest/query-schemas.ts'
-import { channelName, listOf, timestamp } from '../../core/rest/schemas.ts'
+import { channelName, listOf, type Open, timestamp } from '../../core/rest/schemas.ts'
 import type { AuditEntry, AuditLogQuery } from './model.ts'
-
-/** Later versions add actions. */
-interface OpenEntry extends Omit<AuditEntry, 'action' | 'target'> {
-  readonly action: string
-  readonly target: Omit<AuditEntry['target'], 'kind'> & { readonly kind: string }
-}
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
 /** One entry of the audit log. */
-const auditEntry: z.ZodType<OpenEntry> = named(
+const auditEntry: z.ZodType<Open<AuditEntry>> = named(
   'AuditEntry',
   z.object({
     id: z.string(),
@@ -43,7 +37,7 @@ const auditEntry: z.ZodType<OpenEntry> = named(
   }),
 )
 
-export const auditList: z.ZodType<List<OpenEntry>> = named('AuditEntryList', listOf(auditEntry))
+export const auditList: z.ZodType<List<Open<AuditEntry>>> = named('AuditEntryList', listOf(auditEntry))
 
 /** Filters of `GET /v1/audit-log`. */
 export const auditQuery: z.ZodType<Filters<AuditLogQuery>> = z.object({
