@@ -24,6 +24,7 @@ export {
   type PartialLabels,
 } from '../../../src/core/notification/labels.ts'
 export { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
+export { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 export type {
   DelayedFor,
   NewNotification,
@@ -167,7 +168,6 @@ export {
 export { commitLookup } from '../commit-lookup.ts'
 export { idKey, idOf } from '../id-order.ts'
 export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-fairly.ts'
-export { lowerAddress } from '../rows/address.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'
 export { erasedColumns, erasedErrorText, erasedFactText } from '../rows/erased.ts'

@@ -1,7 +1,7 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
+import { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { lowerAddress } from '../rows/address.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import { type LabelWalk, type Pair, pairsOf } from '../scan.ts'
 import { fromStored } from './text.ts'

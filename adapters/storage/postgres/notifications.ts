@@ -1,3 +1,4 @@
+import { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 import type { Notification } from '../../../src/core/notification/notification.ts'
 import type {
   Failure,
@@ -7,7 +8,6 @@ import type {
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { lowerAddress } from '../rows/address.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,

@@ -1,18 +1,8 @@
+import { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 
 /** Sorts above all that follows a prefix. */
 const LAST = '\u{10FFFF}'
-
-/**
- * An address as filters compare it: with small letters for A to Z. All other letters stay, because databases differ about
- * them.
- *
- * @example
- * lowerAddress('Ada@Example.com') // 'ada@example.com'
- */
-export function lowerAddress(address: string): string {
-  return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
-}
 
 /** Where the addresses with a prefix begin and end, in the order of bytes. */
 export function prefixRange(prefix: string): readonly [from: string, until: string] {

@@ -1,5 +1,6 @@
 import type { Fact } from '../../../src/core/notification/facts.ts'
 import { matchesLabels } from '../../../src/core/notification/labels.ts'
+import { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 import type { Notification, NotificationStatus } from '../../../src/core/notification/notification.ts'
 import { wholeContent } from '../../../src/core/notification/stored-content.ts'
 import type {
@@ -9,7 +10,7 @@ import type {
 } from '../../../src/core/ports/storage/notifications.ts'
 import { firstIdAt } from '../../../src/core/records/ids.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { lowerAddress, matchesAddress } from './address.ts'
+import { matchesAddress } from './address.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */

@@ -1,7 +1,8 @@
 import type { LabelFilter } from '../../../src/core/notification/labels.ts'
+import { lowerAddress } from '../../../src/core/notification/lower-address.ts'
 import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { lowerAddress, prefixRange } from '../rows/address.ts'
+import { prefixRange } from '../rows/address.ts'
 import { type LabelWalk, type Pair, pairsOf, type Walk, walkFor } from '../scan.ts'
 import type { SqliteValue } from './driver.ts'
 

@@ -33,7 +33,7 @@ import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
 import { applyVerdicts, askedAbout, delayOf } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
-import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
+import { type BatchRecord, itemOf, recordedBatch, replayedBatch, toBatchResult } from './batch-record.ts'
 import { attempted, NO_TEMPLATE } from './batch-templates.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
 import type { Examinations } from './examination.ts'
@@ -299,7 +299,7 @@ export function createAccept(
     const answer = await storeWhole(unit, span, {
       organizationId,
       notifications: group,
-      ...recordFor(use, result),
+      ...recordFor(use, recordedSend(result)),
     })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
@@ -352,7 +352,7 @@ export function createAccept(
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota had refused everything: a repetition has no further effect.
-    const record = recordFor(going.length === 0 ? null : use, result)
+    const record = recordFor(going.length === 0 ? null : use, recordedBatch(result))
     const answer = await store(unit, reservation, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
@@ -520,13 +520,24 @@ function idempotentUse(
   return { key: { organizationId, operation, key }, fingerprint: fingerprint(request) }
 }
 
-/** The recorded answer with the present state. If the notification was removed, the state remains as recorded. */
+/** The recorded answer with the present state. If the notification was removed, the status remains as recorded. */
 async function replayedSend(
   { result, createdAt }: IdempotencyRecord,
   { state }: Lookups,
 ): Promise<SentNotification> {
-  const sent = JSON.parse(result) as SendResult
-  return { ...sent, ...(await state(sent.id)), createdAt: new Date(createdAt).toISOString(), replayed: true }
+  const sent = JSON.parse(result) as Omit<SendResult, 'to'>
+  return {
+    ...sent,
+    to: '',
+    ...(await state(sent.id)),
+    createdAt: new Date(createdAt).toISOString(),
+    replayed: true,
+  }
+}
+
+/** What the record keeps: it names no person, and a replay reads the present address. */
+function recordedSend({ to: _, ...rest }: SendResult): Omit<SendResult, 'to'> {
+  return rest
 }
 
 /** A group is admitted as a whole, or not at all. */

@@ -64,7 +64,7 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
   if (bytesOf(JSON.stringify(content)) <= MOST_KEPT_BYTES)
     return { ...notification, content: { ...content, ...turnedOff }, addressees: 0 }
   const removed = { ...removedContent(content), ...turnedOff }
-  return { ...notification, content: removed, uploads: undefined, addressees: 0 }
+  return { ...notification, content: removed, uploads: undefined, copies: undefined, addressees: 0 }
 }
 
 /** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */

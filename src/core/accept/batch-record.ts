@@ -24,6 +24,14 @@ export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'sch
   return groupId == null ? [id, status] : [id, status, groupId]
 }
 
+/** What is stored for a replay: codes alone, because messages and details of errors may name a person. */
+export function recordedBatch(record: BatchRecord): BatchRecord {
+  const errors = record.errors.map(
+    ([index, error]): RecordedError => [index, typeof error === 'string' ? error : error.code],
+  )
+  return { ...record, errors }
+}
+
 /** The notifications of the message that begins at a position. */
 function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedItem[] {
   const groupId = items[at]?.[2]

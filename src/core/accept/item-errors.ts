@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import type { NotifierError } from '../errors/notifier-error.ts'
 import type { ItemError } from './model.ts'
 
-/** Most bytes of the messages and details of a batch's errors: a record keeps them, and every repetition answers them. */
+/** Most bytes of the messages and details of a batch's errors. */
 const MOST_BYTES = 64 * 1024
 
 /** The error of an item. Only its code: it has the standard message. */

@@ -9,7 +9,10 @@ export interface SentNotification {
   /** `queued` or `scheduled`; if `replayed`, the present status. */
   readonly status: NotificationStatus
   readonly channel: string
-  /** The address. Empty: the recipient has none on the channel, and the notification is skipped. */
+  /**
+   * The address. Empty: the recipient has none on the channel, and the notification is skipped; or, if `replayed`, it is no
+   * longer stored.
+   */
   readonly to: string
   /** ISO 8601 UTC. */
   readonly createdAt: string

@@ -12,6 +12,7 @@ import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from
 import type { Processor } from '../loop/processor.ts'
 import type { Category } from '../notification/category.ts'
 import type { CategorySource } from '../notification/category-source.ts'
+import { lowerAddress } from '../notification/lower-address.ts'
 import type {
   NewNotification,
   Notification,
@@ -119,7 +120,7 @@ export function prepareSend(
       metadata: mergedMetadata(template?.metadata, input.metadata),
       category: category?.id,
       uploads: uploadsIn(kind, parts),
-      addressees: addresseesOf(kind, to, parts),
+      ...copiesOf(kind, to, parts),
     }
     return recipient === null ? [first] : groupOf({ ...first, recipient }, others, services)
   }
@@ -228,16 +229,26 @@ export function prepareResend(original: Notification, services: AcceptServices):
     recipient,
     category,
     uploads: uploadsIn(kind, content.parts),
-    addressees: addresseesOf(kind, to, content.parts),
+    ...copiesOf(kind, to, content.parts),
   }
 }
 
-/** The recipient and those of copies, each address once; none of a message without an address. Undefined: only the recipient. */
-function addresseesOf(kind: ChannelKind, to: string, parts: unknown): number | undefined {
-  if (to === '') return 0
-  const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
-  if (copies.length === 0) return undefined
-  return new Set([to, ...copies].map((address) => kind.canonical?.(address) ?? address)).size
+/** What copies add: as addressees the recipient and theirs, each address once; none of a message without an address. */
+function copiesOf(
+  kind: ChannelKind,
+  to: string,
+  parts: unknown,
+): Pick<NewNotification, 'addressees' | 'copies'> {
+  if (to === '') return { addressees: 0 }
+  const given = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
+  if (given.length === 0) return {}
+  const copies = new Set(given.map((address) => canonicalOf(kind, address)))
+  const { size } = new Set([canonicalOf(kind, to), ...copies])
+  return { addressees: size, copies: [...new Set([...copies].map(lowerAddress))] }
+}
+
+function canonicalOf(kind: ChannelKind, address: string): string {
+  return kind.canonical?.(address) ?? address
 }
 
 /** @throws NotifierError `invalid_channel` */

@@ -196,7 +196,7 @@ export interface NewNotification extends PartialLabels {
    * Default: 1.
    */
   readonly addressees?: number | undefined
-  /** The addresses of its copies, with small letters A to Z, each once. Absent: none. */
+  /** The canonical addresses of its copies, with small letters A to Z, each once. Absent: none. */
   readonly copies?: readonly string[] | undefined
   /** Ids of the uploads that its content names, each once. They stay as long as the notification. Absent: none. */
   readonly uploads?: readonly string[] | undefined
