@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import type { StoredRecord } from '../../src/core/ports/storage/records.ts'
+import { type SuppressionValue, suppressionKind } from '../../src/features/suppressions/records.ts'
 import { assertAccessible } from '../support/dashboard/browser.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard } from '../support/dashboard/suite.ts'
@@ -25,5 +27,27 @@ describeDashboard('the page of suppressions', {}, (suite) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click()
     await page.getByText('The suppression was lifted.').waitFor()
     await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
+  })
+
+  it('shows one without its address, which only code and the REST API can lift', async () => {
+    const { page, host } = suite
+    const { suppressions } = host.notifier
+    await suppressions.add({ channel: 'email', to: 'eve@example.com', reason: 'complaint' })
+    const [{ id, revision, value }] = (
+      await host.storage.records.list(
+        suppressionKind,
+        { organizationId: 'org_default' },
+        { limit: 1, offset: 0 },
+      )
+    ).items as [StoredRecord<SuppressionValue>]
+    await host.storage.records.write([
+      [{ kind: suppressionKind, do: 'replace', id, revision, value: { ...value, address: null } }],
+    ])
+    await signIn(page, host, await host.key(), '/suppressions')
+    const row = page.getByRole('row', { name: /Erased email Spam complaint/ })
+    await row.waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
+    await assertAccessible(page)
+    await suppressions.remove({ channel: 'email', to: 'eve@example.com' })
   })
 })

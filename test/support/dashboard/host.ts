@@ -11,7 +11,13 @@ import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Message } from '../../../src/core/ports/provider.ts'
 import { type Dashboard, type DashboardOptions, dashboard } from '../../../src/dashboard/index.ts'
-import { createNotifier, type Notifier, type NotifierOptions, type Permission } from '../../../src/index.ts'
+import {
+  createNotifier,
+  type Notifier,
+  type NotifierOptions,
+  type Permission,
+  type Storage,
+} from '../../../src/index.ts'
 import { sharedPostgres, uniqueSchema } from '../postgres.ts'
 
 /** A server with the dashboard of a notifier. */
@@ -20,6 +26,7 @@ export interface DashboardHost {
   /** Where the dashboard is mounted; ends with a slash. */
   readonly url: string
   readonly notifier: Notifier
+  readonly storage: Storage
   readonly dashboard: Dashboard
   readonly sent: Message[]
   /** The secret of a new key. */
@@ -51,8 +58,9 @@ export async function startDashboard({
 }: DashboardHostOptions = {}): Promise<DashboardHost> {
   const sent: Message[] = []
   const directory = await mkdtemp(join(tmpdir(), 'carillon-dashboard-'))
+  const storage = await storageOf(kind, directory)
   const notifier = createNotifier({
-    storage: await storageOf(kind, directory),
+    storage,
     channels: {
       email: {
         name: 'recorder',
@@ -75,6 +83,7 @@ export async function startDashboard({
     origin,
     url: `${origin}${mount.replace(/\/$/, '')}/`,
     notifier,
+    storage,
     dashboard: mounted,
     sent,
     async key(permission = 'Full Access', { grants = [], organization = 'org_default' } = {}) {
