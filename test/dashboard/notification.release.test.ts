@@ -22,6 +22,13 @@ function colorOf(element: unknown): string {
 const provider = {
   name: 'recorder',
   async send({ to }: { readonly to: string }) {
+    if (to.startsWith('gone'))
+      return {
+        kind: 'rejected',
+        code: 'invalid_recipient',
+        scope: 'recipient',
+        message: '550 5.1.1 User unknown',
+      } as const
     if (to.startsWith('busy')) return { kind: 'retry', code: 'provider_unavailable' } as const
     if (!to.startsWith('bounce')) return { kind: 'accepted', providerMessageId: to } as const
     return { kind: 'rejected', code: 'mailbox_not_found', scope: 'recipient' } as const
@@ -66,7 +73,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const { page, host } = suite
     const id = await send('bounce@example.com')
     await signIn(page, host, await host.key(), `/notifications/${id}`)
-    await page.getByRole('heading', { name: 'It was not delivered.' }).waitFor()
+    await page.getByRole('heading', { name: 'It was not delivered. The cause may have passed.' }).waitFor()
     await page
       .getByText('The provider refused the message for a reason without a code here.')
       .first()
@@ -86,6 +93,43 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     expect(page.url()).toMatch(/status=failed&code=provider_error$/)
   })
 
+  it('says that a mailbox does not exist and is suppressed now, and offers nothing that must fail', async () => {
+    const { page, host } = suite
+    const id = await send('gone@example.com')
+    await signIn(page, host, await host.key(), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'The mailbox does not exist.' }).waitFor()
+    await page.getByText('550 5.1.1 User unknown').first().waitFor()
+    await page.getByText('What to do: Correct the address where your application stores it.').waitFor()
+    expect(await page.getByRole('button', { name: /Retry|Send again|Cancel/ }).count()).toBe(0)
+    await assertAccessible(page)
+    await page.goto(`${host.url}o/org_default/failures`)
+    const row = page.getByRole('row', { name: /invalid_recipient Permanent/ })
+    await row.waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
+    await page
+      .getByRole('row', { name: /provider_error May have passed/ })
+      .getByRole('button')
+      .waitFor()
+    await page.goBack()
+    await page.getByText('The address is now suppressed').waitFor()
+    await page.getByRole('link', { name: 'Suppressed recipients' }).click()
+    await page.getByRole('row', { name: /gone@example.com .*Hard bounce/ }).waitFor()
+  })
+
+  it('leads from what was skipped to others with the same cause', async () => {
+    const { page, host } = suite
+    await host.notifier.categories.create({ id: 'news', name: 'News' })
+    await host.notifier.preferences.change(
+      { channel: 'email', to: 'out@example.com' },
+      { categories: { news: false } },
+    )
+    const id = await send('out@example.com', { category: 'news' })
+    await signIn(page, host, await host.key(), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'It was skipped.' }).waitFor()
+    await page.getByRole('link', { name: 'Others with this code' }).click()
+    await page.getByRole('row', { name: /out@example.com Skipped opted_out/ }).waitFor()
+  })
+
   it('says that it waits for another attempt, why, and until when', async () => {
     const { page, host } = suite
     const id = await send('busy@example.com')
@@ -93,6 +137,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
     await page.getByText(/^Next: /).waitFor()
     await page.getByText(`What to do: ${ERRORS.provider_unavailable.action}`).waitFor()
+    expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0)
     await assertAccessible(page)
   })
 

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import { durabilityOf } from '../../../src/core/errors/durability.ts'
 import { hrefOf } from '../../app/router.ts'
 import { inOrganization, may, overAll, session } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Filters, filtersOf, SelectFilter, TimeFilter } from '../../ui/filters.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
@@ -15,6 +17,7 @@ import { type Group, type Groups, groupQuery, keyOfGroup } from './group.ts'
 import { RetryFailures } from './retry-failures.tsx'
 
 const said = texts.failures
+const TONES = { permanent: 'bad', passing: 'warn', fixable: 'plain' } as const
 const NAMES = ['channel', 'from', 'until'] as const
 
 /** Failures by cause; each cause leads to its notifications, and can be retried as a whole. */
@@ -41,18 +44,19 @@ export function FailuresPage() {
             title: said.retry,
             quiet: true,
             end: true,
-            cell: (group: Group) => (
-              <Button
-                label={said.retryLabel(group.code)}
-                icon="refresh"
-                kind="quiet"
-                onClick={() => {
-                  retrying.value = group
-                }}
-              >
-                {said.retry}
-              </Button>
-            ),
+            cell: (group: Group) =>
+              durabilityOf(group.code) === 'permanent' ? null : (
+                <Button
+                  label={said.retryLabel(group.code)}
+                  icon="refresh"
+                  kind="quiet"
+                  onClick={() => {
+                    retrying.value = group
+                  }}
+                >
+                  {said.retry}
+                </Button>
+              ),
           },
         ]
       : []),
@@ -105,12 +109,14 @@ function Cause({
   readonly of: Group
   readonly filters: Readonly<Record<string, string>>
 }) {
+  const durability = durabilityOf(group.code)
   return (
     <div class="cause">
       <a href={hrefOf(inOrganization('/notifications'), { ...groupQuery(group), ...filters })}>
         <code>{group.code}</code>
-      </a>
-      <p class="hint">{adviceFor(group.code)}</p>
+      </a>{' '}
+      <Badge tone={TONES[durability]}>{said.durabilities[durability]}</Badge>
+      <p class="hint">{adviceFor(group.code, group.provider)}</p>
     </div>
   )
 }

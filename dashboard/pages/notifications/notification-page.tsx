@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { ask } from '../../app/api.ts'
 import { randomKey } from '../../app/random-key.ts'
 import { navigate, place, setQuery } from '../../app/router.ts'
@@ -27,7 +28,13 @@ type TabName = (typeof TABS)[number]
 
 /** Everything about one notification; above all why it was not sent. */
 export function NotificationPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
-  const { value, error, reload } = useData<Notification>(`/v1/notifications/${params.id ?? ''}`)
+  const everyMs = useSignal(10_000)
+  const { value, error, reload } = useData<Notification>(`/v1/notifications/${params.id ?? ''}`, {
+    everyMs: everyMs.value,
+  })
+  useEffect(() => {
+    everyMs.value = value === null || value.waiting !== null ? 5_000 : 10_000
+  }, [value])
   const actions = useAction()
   if (value === null) {
     return (
@@ -63,7 +70,7 @@ export function NotificationPage({ params }: { readonly params: Readonly<Record<
 }
 
 function Actions({
-  of: { id, status, sendAt },
+  of: { id, sendAt, actions: possible },
   actions,
   reload,
 }: {
@@ -80,7 +87,7 @@ function Actions({
     })
 
   async function cancel(): Promise<void> {
-    const { cancelTitle: title, cancelHint: hint, cancel: yes, keep } = said
+    const { cancelTitle: title, cancelHint: hint, cancelIt: yes, keep } = said
     if (!(await confirm({ title, hint, confirm: yes, cancel: keep, danger: true }))) return
     await actions.run(async () => {
       await post('cancel')
@@ -109,10 +116,9 @@ function Actions({
     await reload()
   }
 
-  const waits = status === 'scheduled' || status === 'queued'
   return (
     <>
-      {status === 'scheduled' && sendAt !== null ? (
+      {possible.reschedule && sendAt !== null ? (
         <Button
           icon="clock"
           onClick={() => {
@@ -132,16 +138,17 @@ function Actions({
           }}
         />
       ) : null}
-      {waits ? (
+      {possible.cancel ? (
         <Button icon="close" onClick={cancel}>
           {said.cancel}
         </Button>
-      ) : (
+      ) : null}
+      {possible.resend ? (
         <Button icon="send" onClick={resend}>
           {said.resend}
         </Button>
-      )}
-      {status === 'failed' && may('Full Access') ? (
+      ) : null}
+      {possible.retry && may('Full Access') ? (
         <Button kind="primary" icon="refresh" onClick={retry}>
           {said.retry}
         </Button>

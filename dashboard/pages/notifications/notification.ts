@@ -1,7 +1,8 @@
 import { ERRORS, isErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { FactType } from '../../../src/core/notification/facts.ts'
-import type { WaitingRecord } from '../../../src/core/notification/model.ts'
+import type { NotificationRecord, WaitingRecord } from '../../../src/core/notification/model.ts'
 import type { Query } from '../../app/router.ts'
+import { texts } from '../../texts/index.ts'
 import type { Status } from '../../ui/notification-status.tsx'
 
 /** A notification in a list, as the REST API shows it. */
@@ -45,6 +46,7 @@ export interface Entry {
   readonly error: Failure | null
   readonly providerCode: string | null
   readonly message: string | null
+  readonly suppressed: NotificationRecord['timeline'][number]['suppressed']
   readonly durationMs: number | null
   readonly segments: number | null
   readonly ambiguous: boolean
@@ -63,6 +65,7 @@ export interface Notification extends Summary {
   readonly sensitive: boolean
   /** Null: its delivery has ended. */
   readonly waiting: WaitingRecord | null
+  readonly actions: NotificationRecord['actions']
   readonly rendered?: Rendered & Readonly<Record<string, unknown>>
   readonly timeline: readonly Entry[]
 }
@@ -72,8 +75,14 @@ export function recipientQuery({ recipient, channel, to }: Summary): Query {
   return recipient === null ? { channel, to } : { recipient }
 }
 
-/** What to do about a failure; null: the catalogue does not know it. */
-export function adviceFor(code: string): string | null {
+/**
+ * What to do about a failure; null: the catalogue does not know it.
+ *
+ * @param provider which refused it; null: none was asked
+ */
+export function adviceFor(code: string, provider: string | null): string | null {
+  // The catalogue speaks to the sender of a request. Here a provider knows no such recipient.
+  if (code === 'invalid_recipient' && provider !== null) return texts.notifications.why.correctAddress
   return isErrorCode(code) ? ERRORS[code].action : null
 }
 

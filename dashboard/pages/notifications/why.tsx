@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { durabilityOf } from '../../../src/core/errors/durability.ts'
 import { hrefOf } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
@@ -17,11 +18,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
   const { status, error } = notification
   switch (status) {
     case 'failed':
-      return (
-        <Note tone="bad" icon="failures" title={said.failed}>
-          {error === null ? null : <Reason of={error} about={notification} />}
-        </Note>
-      )
+      return <Failed of={notification} />
     case 'scheduled':
     case 'queued':
       return notification.waiting === null ? null : (
@@ -44,6 +41,28 @@ export function Why({ of: notification }: { readonly of: Notification }) {
     default:
       return <Note tone="good" icon="check" title={said[status]} />
   }
+}
+
+/** A cause that may pass is told from one that stays. */
+function Failed({ of: notification }: { readonly of: Notification }) {
+  const { error, channel, provider, actions, timeline } = notification
+  const unknown = error?.code === 'invalid_recipient' && provider !== null
+  const passing = actions.retry && error !== null && durabilityOf(error.code) === 'passing'
+  return (
+    <Note
+      tone={passing ? 'warn' : 'bad'}
+      icon={passing ? 'clock' : 'failures'}
+      title={unknown ? said.noRecipient(channel) : passing ? said.failedNow : said.failed}
+    >
+      {error === null ? null : <Reason of={error} about={notification} />}
+      {timeline.some(({ suppressed }) => suppressed !== null) ? (
+        <p>
+          {said.suppressedNow}{' '}
+          <a href={hrefOf(inOrganization('/suppressions'), { channel })}>{said.suppressions}</a>
+        </p>
+      ) : null}
+    </Note>
+  )
 }
 
 function StillWaiting({
@@ -76,7 +95,7 @@ function StillWaiting({
       ) : null}
       {error === null && code !== null ? (
         <p>
-          {said.because} {adviceFor(code)} <code>{code}</code>
+          {said.because} {adviceFor(code, notification.provider)} <code>{code}</code>
         </p>
       ) : null}
       {error === null ? null : <Reason of={error} about={notification} />}
@@ -113,8 +132,8 @@ function Reason({
   readonly of: Failure
   readonly about: Notification
 }) {
-  const advice = adviceFor(code)
-  const failures = hrefOf(inOrganization('/notifications'), { status: 'failed', code })
+  const advice = adviceFor(code, about.provider)
+  const alike = hrefOf(inOrganization('/notifications'), { status: about.status, code })
   return (
     <>
       <p class="long">
@@ -136,9 +155,11 @@ function Reason({
         </p>
       )}
       <p class="links">
-        <a href={failures}>{said.alike}</a>
+        <a href={alike}>{about.status === 'failed' ? said.alike : said.alikeOthers}</a>
         {SUPPRESSED.includes(code) ? (
-          <a href={hrefOf(inOrganization('/suppressions'))}>{said.suppressions}</a>
+          <a href={hrefOf(inOrganization('/suppressions'), { channel: about.channel })}>
+            {said.suppressions}
+          </a>
         ) : null}
         {code === 'opted_out' ? (
           <a href={hrefOf(inOrganization('/recipients'), recipientQuery(about))}>{said.recipient}</a>

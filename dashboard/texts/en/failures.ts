@@ -13,6 +13,7 @@ export const failures = {
   empty: 'No failures',
   emptyHint: 'Everything that was accepted has been delivered, or still waits.',
   retryWithin: 'Failures are retried in one organization at a time. A cause leads to its notifications.',
+  durabilities: { permanent: 'Permanent', passing: 'May have passed', fixable: 'Needs a change' },
   retry: 'Retry',
   retryLabel: (code: string) => `Retry: ${code}`,
   retryTitle: 'Retry failed notifications',

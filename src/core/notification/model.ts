@@ -4,6 +4,7 @@ import type { RenderedMessage } from '../text/render.ts'
 import type { FactType } from './facts.ts'
 import type { LabelFilter, Labels } from './labels.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from './notification.ts'
+import type { SuppressionReason } from './suppression.ts'
 
 export interface NotificationQuery extends ListQuery, LabelFilter {
   readonly channel?: string | undefined
@@ -74,6 +75,16 @@ export interface NotificationRecord extends NotificationSummary {
   readonly rendered?: RenderedMessage | undefined
   /** Why it is not sent yet. Null: its delivery has ended. */
   readonly waiting: WaitingRecord | null
+  /** What can be done with it now. What is false is refused, or could not help. */
+  readonly actions: {
+    /** False once its first attempt has begun. */
+    readonly cancel: boolean
+    readonly reschedule: boolean
+    /** False: its delivery has not ended, its content is removed, or its recipient is suppressed. */
+    readonly resend: boolean
+    /** False: it has not failed, or the same message to the same address would fail again. */
+    readonly retry: boolean
+  }
   /** The history in order. */
   readonly timeline: readonly TimelineRecord[]
 }
@@ -118,6 +129,8 @@ export interface TimelineRecord {
   readonly message: string | null
   /** The address of the copy that the entry is about. Null: it is about `to`. */
   readonly address: string | null
+  /** Why the address was suppressed with it. Null: it was not. */
+  readonly suppressed: SuppressionReason | null
   readonly durationMs: number | null
   /** Charged segments of a text message that was handed over. Null: none. */
   readonly segments: number | null

@@ -21,6 +21,7 @@ import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
 import type { AuthoringServices } from '../text/authoring-services.ts'
 import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
+import { actionsOf } from './actions.ts'
 import type { Logs, Notifications } from './api.ts'
 import type { NotificationEvent } from './event-payload.ts'
 import { EVENT_TYPE_OF } from './facts.ts'
@@ -116,6 +117,7 @@ export function createNotifications(
       sensitive: notification.content.sensitive === true,
       ...(rendered ? { rendered: await render(notification) } : {}),
       waiting: job && waitingOf(notification, job, timeline, { registry, providers }),
+      actions: actionsOf(notification, job, timeline, registry, clock.now()),
       timeline: timeline.map((entry) => timelineRecord(entry, notification.to)),
     }
   }
@@ -307,6 +309,7 @@ function timelineRecord(entry: TimelineEntry, to: string): TimelineRecord {
     providerCode: fact?.providerCode ?? null,
     message: fact?.message ?? null,
     address: fact === null ? null : otherAddress(fact, to),
+    suppressed: fact?.suppress ?? null,
     durationMs: fact?.durationMs ?? null,
     segments: fact?.segments ?? null,
     ambiguous: fact?.ambiguous ?? false,

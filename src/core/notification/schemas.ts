@@ -16,6 +16,7 @@ import { renderedFields } from '../text/schemas.ts'
 import type { FailureGroups } from './failure-groups.ts'
 import type { NotificationRecord, NotificationSummary } from './model.ts'
 import { partsFields } from './part-schemas.ts'
+import { SUPPRESSION_REASONS } from './suppression.ts'
 
 const groupFields = {
   groupId: z
@@ -140,6 +141,20 @@ export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
       })
       .nullable()
       .describe('Why it is not sent yet. Null: its delivery has ended.'),
+    actions: z
+      .object({
+        cancel: z.boolean().describe('False once the first attempt has begun.'),
+        reschedule: z.boolean(),
+        resend: z
+          .boolean()
+          .describe(
+            'False: its delivery has not ended, its content is removed, or its recipient is suppressed.',
+          ),
+        retry: z
+          .boolean()
+          .describe('False: it has not failed, or the same message to the same address would fail again.'),
+      })
+      .describe('What can be done with it now. What is false is refused, or could not help.'),
     timeline: z.array(
       z.object({
         sequence: z.int(),
@@ -151,6 +166,10 @@ export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
         providerMessageId: z.string().nullable(),
         error: failure.nullable(),
         ...outcomeTextFields,
+        suppressed: z
+          .enum(SUPPRESSION_REASONS)
+          .nullable()
+          .describe('Why the address was suppressed with it. Null: it was not.'),
         durationMs: z.number().nullable(),
         segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
         ambiguous: z.boolean(),

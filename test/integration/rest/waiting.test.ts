@@ -17,6 +17,9 @@ beforeAll(async () => {
       maxConcurrent: 1,
       async send({ to }) {
         if (to === 'full@example.com') return { kind: 'retry', code: 'mailbox_full', scope: 'recipient' }
+        if (to === 'gone@example.com')
+          return { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient' }
+        if (to === 'spam@example.com') return { kind: 'rejected', code: 'spam_detected', scope: 'message' }
         if (answering) return { kind: 'accepted', providerMessageId: to }
         return { kind: 'retry', code: 'provider_suspended', scope: 'account', retryAfterMs: 600_000 }
       },
@@ -35,6 +38,43 @@ const send = async (to: string, rest: object = {}) =>
 
 const waitingOf = async (id: string) =>
   (await operation('getNotification', { path: `/v1/notifications/${id}` })).waiting
+
+describe('a notification tells what can be done with it', () => {
+  const can = (...names: string[]) => ({
+    cancel: names.includes('cancel'),
+    reschedule: names.includes('reschedule'),
+    resend: names.includes('resend'),
+    retry: names.includes('retry'),
+  })
+
+  it.each([
+    [
+      'while it is scheduled',
+      'd@example.com',
+      { inMs: 3_600_000 },
+      'scheduled',
+      ['cancel', 'reschedule'],
+      null,
+    ],
+    ['between two attempts', 'full@example.com', {}, 'queued', [], null],
+    ['when its recipient does not exist', 'gone@example.com', {}, 'failed', [], 'hard_bounce'],
+    ['when it failed', 'spam@example.com', {}, 'failed', ['resend', 'retry'], null],
+    ['when its content is removed', 'spam@example.com', { sensitive: true }, 'failed', [], null],
+  ])(
+    '%s',
+    async (_, to, { inMs, ...rest }: { inMs?: number; sensitive?: true }, status, names, suppressed) => {
+      const later = inMs === undefined ? {} : { sendAt: new Date(host.clock.now() + inMs) }
+      const id = await send(to, { ...rest, ...later })
+      const found = await eventually(async () => {
+        const record = await operation('getNotification', { path: `/v1/notifications/${id}` })
+        const timeline = record.timeline as { attempt: number | null; suppressed: string | null }[]
+        const stands = record.status === status && (status !== 'queued' || timeline.length > 1)
+        return stands ? { actions: record.actions, suppressed: timeline.at(-1)?.suppressed } : undefined
+      })
+      expect(found).toEqual({ actions: can(...names), suppressed })
+    },
+  )
+})
 
 describe('a notification that waits tells why', () => {
   it('while it is scheduled, and not when it was sent', async () => {
@@ -81,7 +121,7 @@ describe('a notification that waits tells why', () => {
 
 describe('lists', () => {
   it.each([
-    ['code=mailbox_full', ['full@example.com']],
+    ['code=mailbox_full', ['full@example.com', 'full@example.com']],
     ['code=expired', []],
     ['provider=moody&status=sent', ['a@example.com']],
     ['provider=other', []],
