@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -13,19 +13,31 @@ import { THEMES, theme } from './theme.ts'
 /** What stands around every page: the menu, the person, the organization. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const open = useSignal(false)
+  const bar = useRef<HTMLElement>(null)
   useEffect(() => {
     open.value = false
   }, [place.value.path])
+  useEffect(() => {
+    if (!open.value) return
+    const close = ({ key }: KeyboardEvent): void => {
+      if (key !== 'Escape') return
+      open.value = false
+      bar.current?.querySelector('button')?.focus()
+    }
+    document.addEventListener('keydown', close)
+    return () => document.removeEventListener('keydown', close)
+  }, [open.value])
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         {texts.app.skip}
       </button>
-      <header class="bar">
+      <header ref={bar} class="bar">
         <Button
           kind="quiet"
           icon={open.value ? 'close' : 'menu'}
           label={texts.app.menu}
+          expanded={open.value}
           onClick={() => {
             open.value = !open.value
           }}

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { state } from './session.ts'
 
 const SLOWEST_MS = 60_000
 
@@ -45,7 +46,14 @@ export function usePoll(
     document.addEventListener('visibilitychange', shown)
     resume.current = shown
     void run()
+    let kind = state.peek().kind
+    // What failed because the session had ended is read as soon as there is a new one.
+    const forget = state.subscribe((now) => {
+      if (now.kind === 'open' && kind === 'ended') shown()
+      kind = now.kind
+    })
     return () => {
+      forget()
       control.abort()
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', shown)

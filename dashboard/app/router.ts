@@ -29,6 +29,44 @@ export const namedOrganization = computed<string | null>(() => {
   return named === undefined ? null : decoded(named)
 })
 
+interface Left {
+  scrollY: number
+  /** What the page had read, by what was asked. */
+  readonly read: Map<string, unknown>
+}
+
+/** The entries of the history as they were left. */
+const left = new Map<number, Left>()
+/** True: the reader has come back to an entry, and has not gone on. */
+let back = false
+history.scrollRestoration = 'manual'
+
+function entry(): Left {
+  const known = left.get(index) ?? { scrollY: 0, read: new Map() }
+  left.set(index, known)
+  return known
+}
+
+/** Keeps what a page has read for a reader who comes back to it. */
+export function keep(key: string, value: unknown): void {
+  entry().read.set(key, value)
+}
+
+/** What a page had read when the reader left it. Undefined: the reader has not come back. */
+export function recall<Value>(key: string): Value | undefined {
+  return back ? (entry().read.get(key) as Value | undefined) : undefined
+}
+
+/** Forgets what pages had read: another person may come. */
+export function forgetPages(): void {
+  left.clear()
+}
+
+/** Where a page that is shown begins: at the top, or where the reader had left it. */
+export function startOfPage(): number {
+  return back ? entry().scrollY : 0
+}
+
 /** Asks whether unsaved edits may be lost; null: there are none. */
 let unsaved: (() => Promise<boolean>) | null = null
 let index = Number(history.state?.index ?? 0)
@@ -61,13 +99,17 @@ export function hrefOf(path: string, query: Query = {}): string {
 /** Goes to a place. A `replace` leaves no entry in the history. */
 export async function navigate(path: string, query: Query = {}, how: 'push' | 'replace' = 'push') {
   if (pathOf(new URL(addressOf(path))) !== current.value.path && !(await mayLeave())) return
+  entry().scrollY = scrollY
+  back = false
   if (how === 'push') index += 1
+  left.delete(index)
   history[how === 'push' ? 'pushState' : 'replaceState']({ index }, '', hrefOf(path, query))
   current.value = here()
 }
 
 /** Changes the query of the page that is shown: filters. */
 export function setQuery(query: Query): void {
+  back = false
   history.replaceState({ index }, '', hrefOf(current.value.path, { ...current.value.query, ...query }))
   current.value = here()
 }
@@ -80,7 +122,9 @@ addEventListener('popstate', (event) => {
   const target = Number(event.state?.index ?? 0)
   const distance = target - index
   if (unsaved === null || distance === 0) {
+    entry().scrollY = scrollY
     index = target
+    back = true
     current.value = here()
     return
   }

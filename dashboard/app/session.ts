@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { ApiError, ask, onSessionEnd } from './api.ts'
-import { namedOrganization } from './router.ts'
+import { forgetPages, namedOrganization } from './router.ts'
 
 /** The person who is signed in. */
 export interface Session {
@@ -66,11 +66,13 @@ async function loadSession(): Promise<void> {
 /** @throws ApiError */
 export async function signIn(credentials: { apiKey: string } | { invitation: string }): Promise<void> {
   await ask('/session', { method: 'POST', body: credentials })
+  forgetPages()
   await loadSession()
 }
 
 export async function signOut(): Promise<void> {
   await ask('/session', { method: 'DELETE' })
+  forgetPages()
   state.value = { kind: 'none', error: null }
 }
 

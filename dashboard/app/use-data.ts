@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, ask } from './api.ts'
 import { usePoll } from './poll.ts'
-import { namedOrganization, type Query } from './router.ts'
+import { keep, namedOrganization, type Query, recall } from './router.ts'
 
 /** What was read, and what went wrong the last time. */
 export interface Data<Value> {
@@ -18,7 +18,7 @@ export function useData<Value>(
   { query = {}, everyMs = 10_000 }: { query?: Query; everyMs?: number } = {},
 ): Data<Value> {
   const key = JSON.stringify([path, query, namedOrganization.value])
-  const value: Signal<Value | null> = useSignal(null)
+  const value: Signal<Value | null> = useSignal(recall<Value>(key) ?? null)
   const error: Signal<ApiError | null> = useSignal(null)
   const loaded = useRef('')
 
@@ -27,6 +27,7 @@ export function useData<Value>(
       const answer = await ask<Value>(path, { query, ...(signal ? { signal } : {}) })
       loaded.current = key
       value.value = answer
+      keep(key, answer)
       error.value = null
     } catch (caught) {
       if (signal?.aborted) return
@@ -35,7 +36,7 @@ export function useData<Value>(
     }
   }
   useEffect(() => {
-    value.value = null
+    value.value = recall<Value>(key) ?? null
     error.value = null
   }, [key])
   usePoll(

@@ -2,12 +2,18 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError, ask } from './api.ts'
 import { usePoll } from './poll.ts'
-import { namedOrganization, type Query } from './router.ts'
+import { keep, namedOrganization, type Query, recall } from './router.ts'
 
 interface Page<Item> {
   readonly items: readonly Item[]
   readonly hasMore: boolean
   readonly nextCursor: string | null
+}
+
+/** What was shown to a reader who comes back. */
+interface Kept<Item> {
+  readonly items: readonly Item[]
+  readonly cursor: string | null
 }
 
 export interface ListState<Item> {
@@ -42,8 +48,9 @@ export function useList<Item>(
   { query = {}, everyMs = 10_000, paused = false, keyOf = idOf }: ListOptions<Item> = {},
 ): ListState<Item> {
   const key = JSON.stringify([path, query, namedOrganization.value])
-  const items = useSignal<readonly Item[] | null>(null)
-  const cursor = useSignal<string | null>(null)
+  const kept = recall<Kept<Item>>(key)
+  const items = useSignal<readonly Item[] | null>(kept?.items ?? null)
+  const cursor = useSignal<string | null>(kept?.cursor ?? null)
   const first = useSignal<Page<Item> | null>(null)
   const error = useSignal<ApiError | null>(null)
   const loadingMore = useSignal(false)
@@ -74,10 +81,15 @@ export function useList<Item>(
     }
   }
   useEffect(() => {
-    items.value = null
+    const kept = recall<Kept<Item>>(key)
+    items.value = kept?.items ?? null
+    cursor.value = kept?.cursor ?? null
     first.value = null
     error.value = null
   }, [key])
+  useEffect(() => {
+    if (items.value !== null) keep(key, { items: items.value, cursor: cursor.value } satisfies Kept<Item>)
+  }, [items.value, cursor.value])
   usePoll(refresh, key, everyMs, paused)
 
   const shown = new Set(items.value?.map(keyOf))

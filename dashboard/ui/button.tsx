@@ -13,6 +13,8 @@ export interface ButtonProps {
   /** While its promise is pending, the button is busy and cannot be pressed again. */
   readonly onClick?: () => unknown
   readonly busy?: boolean
+  /** Whether what it opens is open. */
+  readonly expanded?: boolean
 }
 
 export function Button({
@@ -24,6 +26,7 @@ export function Button({
   disabled,
   onClick,
   busy,
+  expanded,
 }: ButtonProps) {
   const pending = useSignal(false)
   const working = busy === true || pending.value
@@ -44,6 +47,7 @@ export function Button({
       aria-disabled={working ? 'true' : undefined}
       aria-busy={working ? 'true' : undefined}
       aria-label={label}
+      aria-expanded={expanded}
       title={children === undefined ? label : undefined}
       onClick={onClick === undefined ? undefined : () => void press()}
     >

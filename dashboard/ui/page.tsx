@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { startOfPage } from '../app/router.ts'
 import { texts } from '../texts/index.ts'
 
 /** A page: its title, which is also the document's, its actions and its content. A new page takes the focus. */
@@ -21,7 +22,7 @@ export function Page({
   useEffect(() => {
     // Right after loading, the focus belongs where the browser has put it.
     if (document.activeElement !== null && document.activeElement !== document.body) heading.current?.focus()
-    scrollTo(0, 0)
+    scrollTo(0, startOfPage())
   }, [])
   return (
     <div class="page">

@@ -1,11 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../app/api.ts'
+import { state } from '../app/session.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 /** What went wrong and what to do; the server's errors say both. */
 export function ErrorNote({ error, retry }: { readonly error: ApiError; readonly retry?: () => unknown }) {
+  // The page stays below the dialog that asks to sign in again.
+  if (error.code === 'session_required' && state.value.kind !== 'none') return null
   const text = error.status === 0 ? texts.errors.unreachable : error.message || texts.errors.unknown
   return (
     <div class="note bad" role="alert">

@@ -1,11 +1,14 @@
 import { texts } from '../texts/index.ts'
 
-/** The reader's region decides on the form of times, where it is of the language of the texts. */
+/** Of words within the texts, and of numbers: the reader's region, where it is of the language of the texts. */
 export const locale: string =
   navigator.languages.find((name) => name.startsWith(texts.language)) ?? texts.language
 
-const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
-const short = new Intl.DateTimeFormat(locale, {
+/** The language of the browser, with its clock of 12 or 24 hours. */
+const DATES: string[] = [...navigator.languages]
+
+const absolute = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'medium' })
+const short = new Intl.DateTimeFormat(DATES, {
   month: 'short',
   day: 'numeric',
   hour: '2-digit',
@@ -29,7 +32,7 @@ function ago(at: number, now: number = Date.now()): string {
   return relative.format(0, 'second')
 }
 
-const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const hour = new Intl.DateTimeFormat(DATES, { hour: '2-digit', minute: '2-digit' })
 
 /** The beginning of an hour in the reader's zone. */
 export function hourOf(at: string, style: 'hour' | 'day and hour'): string {

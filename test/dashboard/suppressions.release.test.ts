@@ -6,7 +6,7 @@ import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard } from '../support/dashboard/suite.ts'
 
 describeDashboard('the page of suppressions', {}, (suite) => {
-  it('suppresses a recipient by hand and lifts it again', async () => {
+  it('suppresses a recipient by hand and removes it again', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key(), '/suppressions')
     await page.getByText('No suppressed recipients').waitFor()
@@ -23,9 +23,9 @@ describeDashboard('the page of suppressions', {}, (suite) => {
     await assertAccessible(page)
     const sent = host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
     await expect(sent).rejects.toMatchObject({ code: 'blocked_recipient' })
-    await page.getByRole('button', { name: 'Lift: ada@example.com' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click()
-    await page.getByText('The suppression was lifted.').waitFor()
+    await page.getByRole('button', { name: 'Remove: ada@example.com' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('The suppression was removed.').waitFor()
     await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
   })
 

@@ -85,12 +85,12 @@ describeDashboard('the dashboard, used by a person', {}, (suite) => {
     expect(await modal).toBe(true)
   })
 
-  it('shows where an address leads nowhere, and follows the chosen colours', async () => {
+  it('shows where an address leads nowhere, and follows the chosen theme', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key(), '/nowhere')
     await page.getByText('This page does not exist').waitFor()
     await assertAccessible(page)
-    await page.getByLabel('Colours').selectOption('Dark')
+    await page.getByLabel('Theme').selectOption('Dark')
     await page.reload()
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
     await page.getByRole('link', { name: 'Go to the start page' }).click()

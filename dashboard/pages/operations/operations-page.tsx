@@ -65,7 +65,7 @@ const PROVIDERS: readonly Column<Provider>[] = [
         <Badge tone={STATE[state]}>{said.states[state]}</Badge> {code === null ? null : <code>{code}</code>}{' '}
         {pausedUntil === null ? null : (
           <span class="muted">
-            {said.until} <Time at={pausedUntil} />
+            {said.pausedUntil} <Time at={pausedUntil} style="short" />
           </span>
         )}
       </>

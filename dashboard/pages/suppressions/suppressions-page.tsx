@@ -51,21 +51,21 @@ export function SuppressionsPage() {
   const creating = useSignal(false)
   const mayChange = may('Full Access')
 
-  async function lift(on: string, to: string): Promise<void> {
-    if (!(await confirm({ title: said.liftTitle(to), hint: said.liftHint, confirm: said.lift }))) return
+  async function remove(on: string, to: string): Promise<void> {
+    if (!(await confirm({ title: said.removeTitle(to), hint: said.removeHint, confirm: said.remove }))) return
     const query = { channel: on, to }
     await ask('/v1/suppressions', { method: 'DELETE', query })
-    tell(said.lifted)
+    tell(said.removed)
     await list.reload()
   }
   const buttons: Column<Suppression> = {
-    title: said.lift,
+    title: said.remove,
     quiet: true,
     end: true,
     cell: ({ channel: on, to }) =>
       to === null ? null : (
-        <Button label={`${said.lift}: ${to}`} kind="quiet" onClick={() => lift(on, to)}>
-          {said.lift}
+        <Button label={`${said.remove}: ${to}`} kind="quiet" onClick={() => remove(on, to)}>
+          {said.remove}
         </Button>
       ),
   }

@@ -62,7 +62,7 @@ describe('a notification tells what can be done with it', () => {
     ['when its content is removed', 'spam@example.com', { sensitive: true }, 'failed', [], null],
   ])(
     '%s',
-    async (_, to, { inMs, ...rest }: { inMs?: number; sensitive?: true }, status, names, suppressed) => {
+    async (_, to, { inMs, ...rest }: { inMs?: number; sensitive?: boolean }, status, names, suppressed) => {
       const later = inMs === undefined ? {} : { sendAt: new Date(host.clock.now() + inMs) }
       const id = await send(to, { ...rest, ...later })
       const found = await eventually(async () => {

@@ -52,18 +52,20 @@ export interface Watched {
 export interface WatchOptions {
   readonly width?: number
   readonly scheme?: 'light' | 'dark'
+  /** Of the browser. Default `en-GB`. */
+  readonly locale?: string
 }
 
 /** Opens a page whose every fault is noticed. */
 export async function watch(
   browser: Browser,
   origin: string,
-  { width = 1280, scheme = 'light' }: WatchOptions = {},
+  { width = 1280, scheme = 'light', locale = 'en-GB' }: WatchOptions = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: scheme,
-    locale: 'en-GB',
+    locale,
     timezoneId: 'Europe/Vienna',
     reducedMotion: 'reduce',
   })
