@@ -47,6 +47,31 @@ describeDashboard('the editor of templates', {}, (suite) => {
     await page.getByRole('row', { name: /^2 Current/ }).waitFor()
   })
 
+  it('shows a draft, which is edited and published, also over a version that was saved since', async () => {
+    const { page, host } = suite
+    const { id, path } = await create()
+    await host.notifier.templates.saveDraft(id, { html: '<p>Drafted</p>' })
+    await open(path)
+    const draft = page.getByRole('region', { name: 'Draft' })
+    await draft.getByText('There is a draft of version 1 that is not published').waitFor()
+    await draft.getByRole('button', { name: 'Show the draft' }).click()
+    await page.getByRole('dialog').getByText('+ <p>Drafted</p>').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+    await draft.getByRole('button', { name: 'Edit its text here' }).click()
+    await expect.poll(() => lines(page)).toEqual(['<p>Drafted</p>'])
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    await html(page).fill('<p>Saved</p>')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await draft.getByText('Version 2 was saved since then. Publishing the draft replaces it.').waitFor()
+    await draft.getByRole('button', { name: 'Publish draft' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish draft' }).click()
+    await page.getByText('email, version 3').waitFor()
+    await draft.waitFor({ state: 'detached' })
+    expect(await stored(id)).toMatchObject({ version: 3, html: '<p>Drafted</p>' })
+    await expect.poll(() => lines(page)).toEqual(['<p>Drafted</p>'])
+  })
+
   it('says beside the field why the server refuses it, and keeps what was typed', async () => {
     const { page } = suite
     const other = await create()

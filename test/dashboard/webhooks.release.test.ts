@@ -41,6 +41,11 @@ describeDashboard(
       await page.getByRole('heading', { level: 1, name: url() }).waitFor()
       await page.getByRole('button', { name: 'Send test event' }).click()
       await page.getByText('The endpoint answered 200.').waitFor()
+      const tested = page.getByRole('region', { name: 'Last test event' })
+      await tested.getByText('200', { exact: true }).waitFor()
+      await tested.getByText('Attempt 1').click()
+      await tested.getByText(`POST ${url()}`).waitFor()
+      await assertAccessible(page)
       const event = arrived[0] as Arrived
       expect(new Webhook(secret).verify(event.body, event.headers)).toMatchObject({
         event: 'webhook.test',

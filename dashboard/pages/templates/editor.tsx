@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Conflict } from './conflict.tsx'
 import { DraftFields, generalError } from './draft-fields.tsx'
+import { DraftNotice } from './draft-notice.tsx'
 import { Notices } from './notices.tsx'
 import { NO_CHOICES, PreviewChoices } from './preview-choices.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -67,6 +68,9 @@ export function Editor({
   return (
     <Page title={title} intro={intro} actions={mayWrite ? actions : undefined}>
       <Notices state={state} error={generalError(form)} onCompare={saving.compare} />
+      {stored === null ? null : (
+        <DraftNotice template={stored} changed={changed} onEdit={state.edit} onPublished={reload} />
+      )}
       <div class="editor">
         <DraftFields
           draft={draft}

@@ -28,6 +28,13 @@ export interface TemplateVersion extends TemplateText {
   readonly createdAt: string
 }
 
+export interface TemplateDraft extends TemplateText {
+  /** The version that it began with. */
+  readonly basedOn: number
+  readonly edit: number
+  readonly updatedAt: string
+}
+
 /** What the editor holds. Empty is the same as absent. */
 export interface Draft extends Sides {
   readonly name: string

@@ -52,7 +52,8 @@ export function DeliveryDialog({
   )
 }
 
-function Attempt({ of: attempt }: { readonly of: Delivery['attempts'][number] }) {
+/** What was sent in one attempt, and what was answered. */
+export function Attempt({ of: attempt }: { readonly of: Delivery['attempts'][number] }) {
   const { status, succeeded, durationMs, request, response, timestamp } = attempt
   return (
     <details open={!succeeded}>

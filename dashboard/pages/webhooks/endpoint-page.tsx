@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { isListener } from '../../../src/core/delivery/listeners.ts'
 import { ApiError, ask } from '../../app/api.ts'
 import { navigate } from '../../app/router.ts'
@@ -14,7 +14,8 @@ import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { Deliveries } from './deliveries.tsx'
-import type { CreatedEndpoint, Endpoint, Post } from './endpoint.ts'
+import { Attempt } from './delivery-dialog.tsx'
+import type { CreatedEndpoint, Delivery, Endpoint, Post } from './endpoint.ts'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointStatus } from './endpoint-status.tsx'
 import { RedeliverForm } from './redeliver-form.tsx'
@@ -24,6 +25,7 @@ const said = texts.webhooks
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const path = `/v1/webhooks/${params.id ?? ''}`
   const { value: endpoint, error, reload } = useData<Endpoint>(path)
+  const tested = useSignal<Tested | null>(null)
   if (endpoint === null) {
     return (
       <Page title={said.title}>
@@ -35,10 +37,16 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
     <Page
       title={endpoint.url}
       intro={isListener(endpoint.id) ? said.listener : undefined}
-      actions={may('Full Access') ? <Actions of={endpoint} reload={reload} /> : undefined}
+      actions={may('Full Access') ? <Actions of={endpoint} reload={reload} tested={tested} /> : undefined}
     >
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
       <Facts of={endpoint} />
+      {tested.value === null ? null : (
+        <section class="part card" aria-labelledby="tested">
+          <h2 id="tested">{said.tested}</h2>
+          <Attempt key={tested.value.timestamp} of={tested.value} />
+        </section>
+      )}
       <Deliveries endpoint={endpoint} />
     </Page>
   )
@@ -74,7 +82,18 @@ function Facts({ of: endpoint }: { readonly of: Endpoint }) {
   )
 }
 
-function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly reload: () => Promise<void> }) {
+/** The last test event of this visit. It is in no log. */
+type Tested = Delivery['attempts'][number]
+
+function Actions({
+  of: endpoint,
+  reload,
+  tested,
+}: {
+  readonly of: Endpoint
+  readonly reload: () => Promise<void>
+  readonly tested: Signal<Tested | null>
+}) {
   const open = useSignal<'edit' | 'redeliver' | null>(null)
   const secret = useSignal<string | null>(null)
   const actions = useAction()
@@ -105,6 +124,7 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
   })
   const test = run(async () => {
     const post = await ask<Post>(`${path}/test`, { method: 'POST' })
+    tested.value = { ...post, attempt: 1, timestamp: new Date().toISOString() }
     if (post.succeeded && post.status !== null) tell(said.testWorked(post.status))
     else
       throw new ApiError(422, { error: { message: `${said.testFailed}: ${post.response || said.noAnswer}` } })
