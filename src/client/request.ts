@@ -71,8 +71,12 @@ export function sender(options: ClientOptions): Send {
       return answerOf(response, await response.text(), nameOf(outgoing), base)
     } catch (cause) {
       signal.throwIfAborted()
-      const { message, cause: deeper } = cause as Error
-      const why = (deeper as Error | undefined)?.message || message
+      // Node says in the cause why, and of a name with several addresses only by its code.
+      const { message, cause: inner } = cause as {
+        message: string
+        cause?: { message?: string; code?: string }
+      }
+      const why = inner?.message || inner?.code || message
       return new CarillonError('unreachable', {
         message: `${nameOf(outgoing)} got no whole answer: ${why}.`,
         cause,
