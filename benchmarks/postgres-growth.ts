@@ -171,13 +171,17 @@ async function printWidths(database: Database): Promise<void> {
       })),
     )
   }
+  await storage.expire({
+    what: { receiptsOlderThanMs: null, unmatchedOlderThanMs: 3_600_000, longestMs: null },
+    most: 1,
+  })
   await storage.stop()
   await database.pool.query('VACUUM ANALYZE')
   const { rows } = await database.pool.query<{ table: string; heap: string; indexes: string; total: string }>(
     `SELECT coalesce(p.relname, c.relname) AS table, sum(pg_relation_size(c.oid)) AS heap,
        sum(pg_indexes_size(c.oid)) AS indexes, sum(pg_total_relation_size(c.oid)) AS total
      FROM pg_class AS c LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid LEFT JOIN pg_class AS p ON p.oid = i.inhparent
-     WHERE c.relnamespace = 'widths'::regnamespace AND c.relkind = 'r' GROUP BY 1 ORDER BY 4 DESC LIMIT 9`,
+     WHERE c.relnamespace = 'widths'::regnamespace AND c.relkind = 'r' GROUP BY 1 ORDER BY 4 DESC LIMIT 10`,
   )
   const each = (bytes: string): number => Math.round(Number(bytes) / jobs.length)
   console.log(

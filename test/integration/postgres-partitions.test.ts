@@ -13,7 +13,7 @@ const reason = whyNoPostgres(true)
 const suite = (name: string, tests: () => void): void => describeWith(reason, name, tests)
 
 const DAY_MS = 86_400_000
-const TABLES = 8
+const TABLES = 10
 const server = ownPostgres()
 const opened: Storage[] = []
 

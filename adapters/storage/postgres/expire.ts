@@ -11,6 +11,7 @@ import type {
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import { contentsStep, oldestOf } from '../contents-step.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
+import type { Addresses } from './addresses.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
 import {
@@ -126,7 +127,10 @@ interface OldRow {
   readonly created_at: number
 }
 
-export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
+export function createExpire(
+  connection: Connection,
+  addresses: Pick<Addresses, 'write'>,
+): (request: ExpireRequest) => Promise<ExpireAnswer> {
   return async function expire(request) {
     const { what } = request
     if (what.contentsOlderThanMs !== undefined) {
@@ -137,6 +141,7 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
     }
     const answer = await connection.transaction((tx) => expireRest(tx, what, request))
     if (answer.next !== null) return answer
+    if (await addresses.write()) return { ...answer, next: 'more' }
     const partitions = await dropPast(connection, what.longestMs)
     return { ...answer, removed: { ...answer.removed, partitions } }
   }

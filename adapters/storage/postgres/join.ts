@@ -21,7 +21,7 @@ import { createFindIdempotent, recordHash } from './idempotency.ts'
 import { copyRows, namedUploads, pairsOf, rowOf } from './insert.ts'
 import { createJoinedChanges, type NotJoined } from './join-changes.ts'
 import { literal, quoted, withValues } from './literals.ts'
-import { createNotifications } from './notifications.ts'
+import { notificationsById } from './notifications.ts'
 import { nameOf } from './record-tables.ts'
 import { createRecords } from './records.ts'
 import { fromStored, toStored } from './text.ts'
@@ -236,7 +236,7 @@ function readsIn(connection: Connection, reads: Runner): JoinedReads {
   return {
     findIdempotent: createFindIdempotent(inside),
     countJobs: createCountJobs(inside),
-    notifications: createNotifications(inside),
+    notifications: notificationsById(reads),
     records: createRecords(inside),
   }
 }

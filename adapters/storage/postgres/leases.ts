@@ -1,5 +1,6 @@
 import type { LeaseRef, StartRef } from '../../../src/core/ports/storage/claim.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
+import { changeAddresses } from './addresses.ts'
 import { type Connection, NOW, type Runner } from './connection.ts'
 import { addDue, type JobRow } from './due-jobs.ts'
 import { once, type Value } from './values.ts'
@@ -15,15 +16,9 @@ const START =
 
 /** Before the jobs: every transaction that locks both starts with the notifications. */
 const LOCK_NOTIFICATIONS = `
-  SELECT n.id FROM carillon.notifications AS n
+  SELECT n.id, 2 * n.seq AS job FROM carillon.notifications AS n
   WHERE n.id = ANY (ARRAY(SELECT subject FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND id % 2 = 0))
   ORDER BY n.id FOR NO KEY UPDATE`
-
-const SET_RECIPIENTS = `
-  UPDATE carillon.notifications AS n SET recipient = given.recipient
-  FROM (SELECT j.subject, g.recipient FROM unnest($1::bigint[], $2::text[]) AS g (id, recipient)
-    JOIN carillon.jobs AS j ON j.id = g.id AND j.id % 2 = 0) AS given
-  WHERE n.id = given.subject`
 
 /** Without waiting for the disk: a renewal lost to a power failure only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"
@@ -72,11 +67,23 @@ export function createLeases(connection: Connection): Pick<Storage, 'startAttemp
   /** Replaces recipients, too. */
   async function startAt(tx: Runner, given: readonly Known<StartRef>[]): Promise<LeaseRow[]> {
     const moved = given.filter(({ ref }) => ref.to !== undefined)
-    await tx.rows(LOCK_NOTIFICATIONS, [moved.map(({ number }) => number)])
+    const locked = await tx.rows<{ id: string; job: number }>(LOCK_NOTIFICATIONS, [
+      moved.map(({ number }) => number),
+    ])
     const refused = await tx.rows<LeaseRow>(START, startOf(given))
     const lost = new Set(refused.map(({ id }) => id))
-    const begun = moved.filter(({ number }) => !lost.has(number))
-    await tx.rows(SET_RECIPIENTS, [begun.map(({ number }) => number), begun.map(({ ref }) => ref.to ?? null)])
+    const begun = new Map(
+      moved.flatMap(({ number, ref: { to } }) =>
+        to === undefined || lost.has(number) ? [] : [[number, to]],
+      ),
+    )
+    await changeAddresses(
+      tx,
+      locked.flatMap(({ id, job }) => {
+        const to = begun.get(job)
+        return to === undefined ? [] : [{ id, to }]
+      }),
+    )
     return refused
   }
 

@@ -17,8 +17,18 @@ import {
   toTimeline,
   type WholeRow,
 } from '../rows/notification.ts'
-import { hasJob, keyOf, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
+import {
+  examined,
+  findsByAddress,
+  hasJob,
+  keyOf,
+  labelWalk,
+  MAX_SCANNED,
+  pageBounds,
+  skipsRows,
+} from '../scan.ts'
 import { toPage } from '../to-page.ts'
+import type { Addresses } from './addresses.ts'
 import { type Change, cancelling, lockUnbegun, rescheduling } from './changes.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import { inOrder } from './in-order.ts'
@@ -73,7 +83,30 @@ const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WH
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon.events WHERE notification = $1 ORDER BY sequence`
 
-export function createNotifications(connection: Connection): NotificationRepository {
+/** Reads that need no more than a runner, as in a transaction of the caller. */
+export function notificationsById(
+  runner: Runner,
+): Pick<NotificationRepository, 'get' | 'states' | 'timeline'> {
+  return {
+    async get(id) {
+      const [row] = await runner.rows<WholeRow>(SELECT, [id])
+      return row === undefined ? null : toNotification(row)
+    },
+    async states(ids) {
+      return toStates(ids, await runner.rows(SELECT_STATES, [ids]))
+    },
+    async timeline(id) {
+      const [row] = await runner.rows<AcceptRow>(SELECT_ACCEPT, [id])
+      if (row === undefined) return []
+      return toTimeline(row, await runner.rows<EventRow>(SELECT_EVENTS, [id]))
+    },
+  }
+}
+
+export function createNotifications(
+  connection: Connection,
+  addresses: Pick<Addresses, 'catchUp' | 'find'>,
+): NotificationRepository {
   function change<Answer>(
     id: string,
     changed: Change<Answer>,
@@ -85,31 +118,26 @@ export function createNotifications(connection: Connection): NotificationReposit
   }
 
   return {
-    async get(id) {
-      const [row] = await connection.rows<WholeRow>(SELECT, [id])
-      return row === undefined ? null : toNotification(row)
-    },
-    async states(ids) {
-      return toStates(ids, await connection.rows(SELECT_STATES, [ids]))
-    },
+    ...notificationsById(connection),
     async list(filter, page) {
       const label = labelWalk(filter)
       const skips = skipsRows(filter)
       const isOfOne = filter.organizationId !== ALL_ORGANIZATIONS
       if (!skips && label === null && isOfOne) return read(connection, filter, page)
+      const finds = findsByAddress(filter) && (await addresses.catchUp())
       return inOrder(connection, async (tx) => {
         if (!skips) return read(tx, filter, page)
+        const found = finds ? await addresses.find(tx, filter) : null
+        if (found !== null) {
+          const { rows, beyond } = examined(filter, page, found)
+          return read(tx, { ...filter, ids: rows.map(({ id }) => id) }, page, { beyond })
+        }
         if (label === null && hasJob(filter.status) && (await areJobsFew(tx)))
           return read(tx, filter, page, { jobs: true })
         return read(tx, filter, page, { beyond: await findBeyond(tx, filter, page) })
       })
     },
     failures: (span, page) => failures(connection, span, page),
-    async timeline(id) {
-      const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
-      if (row === undefined) return []
-      return toTimeline(row, await connection.rows<EventRow>(SELECT_EVENTS, [id]))
-    },
     cancel: (id, content) => change(id, cancelling(content)),
     reschedule: (id, sendAt) => change(id, rescheduling(sendAt)),
     judgeAgain: createJudgeAgain(connection),

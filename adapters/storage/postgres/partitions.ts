@@ -7,6 +7,7 @@ import { nowOf } from './now.ts'
 const TABLES = [
   { table: 'notifications', prefix: 'notif_', fillfactor: 100 },
   { table: 'metadata', prefix: 'notif_', fillfactor: 100 },
+  { table: 'addresses', prefix: 'notif_', fillfactor: 100 },
   { table: 'named_uploads', prefix: 'notif_', fillfactor: 100 },
   { table: 'copies', prefix: 'notif_', fillfactor: 100 },
   { table: 'states', prefix: 'notif_', fillfactor: 80 },

@@ -1,5 +1,6 @@
 import { LISTENER_IDS } from '../../../src/core/delivery/listeners.ts'
 import type { Fact } from '../../../src/core/notification/facts.ts'
+import { forgetAddresses } from './addresses.ts'
 import type { Transaction } from './connection.ts'
 
 /** Range of ids of a notification's events: `evt_<digits>_…`. A backtick is the first character after an underscore. */
@@ -100,10 +101,11 @@ export async function removeWithJobs(tx: Transaction, deliveries: readonly Deliv
   return removed
 }
 
-/** Removes hand-overs, copies and the index of metadata. */
+/** Removes hand-overs, copies and the indexes of metadata and addresses. The notifications still have both. */
 export async function removeIdentity(tx: Transaction, ids: readonly string[]): Promise<void> {
   await removeHandovers(tx, ids)
   await removeMetadata(tx, ids)
+  await forgetAddresses(tx, ids)
   await tx.rows(DELETE_COPIES, [ids])
 }
 

@@ -8,6 +8,7 @@ import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept } from './accept.ts'
+import { createAddresses } from './addresses.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { type Connection, createConnection } from './connection.ts'
@@ -124,6 +125,7 @@ export function createStorage(
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
   const { counted, countedAll, ended } = createPendingCalls()
+  const addresses = createAddresses(connection, counted)
   const serialize = createSerializer()
 
   async function prepare(kinds: readonly RecordKind[]): Promise<void> {
@@ -242,8 +244,8 @@ export function createStorage(
     settle: counted(createSettle(connection)),
     recordReceipts: counted(createRecordReceipts(connection)),
     countJobs: counted(createCountJobs(connection)),
-    expire: counted(createExpire(connection)),
-    notifications: countedAll(createNotifications(connection)),
+    expire: counted(createExpire(connection, addresses)),
+    notifications: countedAll(createNotifications(connection, addresses)),
     logs: countedAll(createLogs(connection)),
     records: countedAll(createRecords(connection)),
     deletions: countedAll(createDeletions(connection)),

@@ -127,7 +127,10 @@ BEGIN
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments)
     SELECT seq, v_now, id, v_organization, channel, lane, recipient, high, send_at,
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
-    FROM given)
+    FROM given),
+  addressed AS (
+    INSERT INTO carillon.new_addresses (entries, first_id, last_id, ids, addresses)
+    SELECT count(*), min(id), max(id), array_agg(id), array_agg(recipient) FROM given HAVING count(*) > 0)
   INSERT INTO carillon.jobs
     (id, place, due_at, state, high, lane, organization, subject, delayed_address, delayed_person)
   SELECT 2 * seq, 2 * seq, greatest(v_now, send_at, due_at),

@@ -114,6 +114,8 @@ BEGIN
       CASE WHEN due_at > greatest(o_now, send_at) THEN delayed_person END
     FROM given)
   SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
+  INSERT INTO carillon.new_addresses (entries, first_id, last_id, ids, addresses)
+  SELECT count(*), min(id), max(id), p_ids, p_recipients FROM unnest(p_ids) AS id;
   IF p_pair_ids IS NOT NULL THEN
     PERFORM carillon.insert_metadata_1(p_pair_ids, p_pair_names, p_pair_values);
   END IF;

@@ -51,6 +51,33 @@ CREATE TABLE carillon.metadata (
   PRIMARY KEY (organization, name, value, created_at, seq, notification)
 ) PARTITION BY RANGE (notification);
 
+-- Notifications by address: see addresses.ts.
+CREATE TABLE carillon.addresses (
+  run bigint NOT NULL,
+  address text COLLATE "C" NOT NULL, -- with small letters
+  notification text COLLATE "C" NOT NULL
+) PARTITION BY RANGE (notification);
+CREATE INDEX addresses_by_address ON carillon.addresses (run, address, notification);
+
+CREATE TABLE carillon.address_runs (
+  run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  entries bigint NOT NULL DEFAULT 0, -- written so far
+  first_id text COLLATE "C", -- bounds of the notifications
+  last_id text COLLATE "C"
+);
+
+-- Not in a run yet: one row for each accept. Statistics of the arrays would cost more than the accepts.
+CREATE TABLE carillon.new_addresses (
+  entries integer NOT NULL,
+  first_id text COLLATE "C" NOT NULL, -- bounds of the notifications
+  last_id text COLLATE "C" NOT NULL,
+  ids text[] COLLATE "C" NOT NULL,
+  addresses text[] COLLATE "C" NOT NULL -- as sent
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+ALTER TABLE carillon.new_addresses ALTER ids SET STORAGE EXTERNAL, ALTER addresses SET STORAGE EXTERNAL,
+  ALTER ids SET STATISTICS 0, ALTER addresses SET STATISTICS 0;
+CREATE INDEX new_addresses_by_last ON carillon.new_addresses (last_id);
+
 -- Only of notifications that name uploads, which stay as long.
 CREATE TABLE carillon.named_uploads (
   notification text COLLATE "C" NOT NULL,
@@ -129,6 +156,7 @@ CREATE INDEX deliveries_held ON carillon.deliveries (event_id) WHERE state = 'he
 
 CREATE TABLE carillon.notifications_default PARTITION OF carillon.notifications DEFAULT;
 CREATE TABLE carillon.metadata_default PARTITION OF carillon.metadata DEFAULT;
+CREATE TABLE carillon.addresses_default PARTITION OF carillon.addresses DEFAULT;
 CREATE TABLE carillon.named_uploads_default PARTITION OF carillon.named_uploads DEFAULT;
 CREATE TABLE carillon.copies_default PARTITION OF carillon.copies DEFAULT;
 CREATE TABLE carillon.states_default PARTITION OF carillon.states DEFAULT WITH (fillfactor = 80);
