@@ -53,7 +53,7 @@ describeWith(
     it('is used with the keyboard alone, and keeps what was chosen', async () => {
       const { page, context } = watched
       await open()
-      const news = page.getByRole('group', { name: 'Newsletter' }).getByRole('checkbox', { name: 'E-mail' })
+      const news = page.getByRole('checkbox', { name: 'Newsletter E-mail' })
       expect(await news.isChecked()).toBe(true)
       await news.focus()
       await page.keyboard.press('Space')
@@ -120,8 +120,56 @@ describeWith(
       await page.getByRole('button', { name: 'Unsubscribe' }).click()
       await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor()
       await page.getByRole('link', { name: 'All notification settings' }).click()
-      const news = page.getByRole('group', { name: 'Newsletter' }).getByRole('checkbox')
+      const news = page.getByRole('checkbox', { name: 'Newsletter E-mail' })
       expect(await news.isChecked()).toBe(false)
+    })
+
+    it('undoes an unsubscription, in each language and without scripts', async () => {
+      for (const [lang, undo, title] of [
+        ['en', 'Undo', 'Undone'],
+        ['de', 'Rückgängig machen', 'Rückgängig gemacht'],
+        ['fr', 'Annuler le désabonnement', 'Désabonnement annulé'],
+        ['es', 'Deshacer', 'Deshecho'],
+        ['ar', 'تراجع', 'تم التراجع'],
+      ] as const) {
+        const { page } = watched
+        const link = `${origin}/unsubscribe?t=${signer.sign('unsubscribe', JSON.stringify(target))}&lang=${lang}`
+        await page.goto(link)
+        await page.getByRole('strong').filter({ hasText: 'Newsletter' }).waitFor()
+        await page.getByRole('button').click()
+        await assertAccessible(page)
+        expect(await cells()).toEqual({ news: { email: false } })
+        await page.getByRole('button', { name: undo }).click()
+        await page.getByRole('heading', { name: title }).waitFor()
+        await assertAccessible(page)
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+        expect(await cells()).toEqual({})
+      }
+    })
+
+    it('is a table with a column for each channel, and on a phone names them in each row', async () => {
+      const { page } = watched
+      await open()
+      const label = page
+        .getByRole('row', { name: /Newsletter/ })
+        .locator('label span')
+        .first()
+      expect(await label.isVisible()).toBe(true)
+      await page.setViewportSize({ width: 1280, height: 900 })
+      expect(await label.isVisible()).toBe(false)
+      await page.getByRole('columnheader', { name: 'E-mail' }).waitFor()
+      await page.getByRole('row', { name: 'Security Always on: you need these messages.' }).waitFor()
+      await assertAccessible(page)
+    })
+
+    it('shows the times of quiet hours once a person chooses their own', async () => {
+      const { page } = watched
+      await open()
+      const zone = page.getByLabel('Time zone')
+      expect(await zone.isVisible()).toBe(false)
+      await page.getByText('My own').click()
+      await zone.waitFor()
+      await assertAccessible(page)
     })
 
     it('says that a link does not work', async () => {

@@ -21,7 +21,7 @@ export function preferencePage(
   const shown = categories
     .filter(({ required }) => !required)
     .flatMap(({ id, channels }) => channels.filter(({ on }) => on).map(({ name }) => cellName(id, name)))
-  const choices = categories.map((category, at) => fieldset(category, at, texts)).join('')
+  const choices = table(categories, texts)
   const was = `<input type="hidden" name="was" value="${escapeHtml(shown.join(' '))}">`
   const body =
     `${noticeOf(saved, texts)}<p>${escapeHtml(texts.intro)}</p>` +
@@ -37,15 +37,34 @@ function noticeOf(saved: Saved, texts: Texts): string {
   return fault === null ? said : `${said}<p role="alert">${escapeHtml(fault)}</p>`
 }
 
-function fieldset(category: ShownCategory, at: number, texts: Texts): string {
+const MOST_COLUMNS = 4
+
+/** The categories as rows and the channels as columns. Narrow screens show each row with its channels below. */
+function table(categories: readonly ShownCategory[], texts: Texts): string {
+  const channels = categories[0]?.channels.map(({ name }) => name) ?? []
+  const heads = channels
+    .map((name, at) => `<th scope="col" id="h${at}">${escapeHtml(channelName(name, texts))}</th>`)
+    .join('')
+  const rows = categories.map((category, at) => row(category, at, texts)).join('')
+  // More columns than a page is wide.
+  const many = channels.length > MOST_COLUMNS ? ' class="many"' : ''
+  return `<table${many}><thead><tr><td></td>${heads}</tr></thead><tbody>${rows}</tbody></table>`
+}
+
+function row(category: ShownCategory, at: number, texts: Texts): string {
   const { id, required, channels } = category
   const { name, description } = topicWords(category, texts)
   const about = description === null ? '' : `<p id="d${at}">${escapeHtml(description)}</p>`
   const described = description === null ? '' : ` aria-describedby="d${at}"`
-  const content = required
-    ? `<p>${escapeHtml(texts.always)}</p>`
-    : channels.map((channel) => checkbox(id, channel, texts)).join('')
-  return `<fieldset${described}><legend>${escapeHtml(name)}</legend>${about}${content}</fieldset>`
+  const cells = required
+    ? `<td colspan="${channels.length}" class="always">${escapeHtml(texts.always)}</td>`
+    : channels
+        .map((channel, column) => {
+          const names = ` aria-labelledby="c${at} h${column}"${described}`
+          return `<td>${checkbox(id, channel, names, texts)}</td>`
+        })
+        .join('')
+  return `<tr><th scope="row"><span id="c${at}">${escapeHtml(name)}</span>${about}</th>${cells}</tr>`
 }
 
 /** The name and the description of a category in the language of the page. */
@@ -58,13 +77,19 @@ export function topicWords(
   return { name: own?.name ?? given, description: own?.description ?? description }
 }
 
+/** @param names attributes that name it */
 function checkbox(
   category: string,
   { name, on }: ShownCategory['channels'][number],
-  { channels }: Texts,
+  names: string,
+  texts: Texts,
 ): string {
-  const label = Object.hasOwn(channels, name) ? (channels[name] ?? name) : name
   const value = escapeHtml(cellName(category, name))
   const checked = on ? ' checked' : ''
-  return `<label><input type="checkbox" name="on" value="${value}"${checked}>${escapeHtml(label)}</label>`
+  const label = escapeHtml(channelName(name, texts))
+  return `<label><input type="checkbox" name="on" value="${value}"${checked}${names}><span>${label}</span></label>`
+}
+
+function channelName(name: string, { channels }: Texts): string {
+  return Object.hasOwn(channels, name) ? (channels[name] ?? name) : name
 }

@@ -36,8 +36,8 @@ export function quietFieldset({ chosen, preset, zone }: ShownQuiet, { texts, lan
     radio('none', escapeHtml(texts.quietNone)) +
     (isKept ? radio('kept', `${escapeHtml(texts.quietKept)}: ${words(chosen)}`) : '') +
     radio('own', escapeHtml(texts.quietOwn)) +
-    PARTS.map((part) => times(part, hours, texts)).join('') +
-    `<label>${escapeHtml(texts.quietZone)}<select name="zone">${zones(hours.zone)}</select></label></fieldset>`
+    `<div class="own">${PARTS.map((part) => times(part, hours, texts)).join('')}` +
+    `<label>${escapeHtml(texts.quietZone)}<select name="zone">${zones(hours.zone)}</select></label></div></fieldset>`
   )
 }
 

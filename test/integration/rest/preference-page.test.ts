@@ -110,7 +110,7 @@ describe('the preference page', () => {
     const page = await get(path())
     expect(page.status).toBe(200)
     expect(on(page)).toEqual(['default:email', 'news:email'])
-    expect(page.text).toContain('<legend>News &amp; &lt;offers&gt;</legend>')
+    expect(page.text).toContain('>News &amp; &lt;offers&gt;</span>')
     expect(page.text).toContain('Always on')
     expect(page.text).not.toContain('security:email')
     expect((await host.notifier.preferences.get(ADA)).updatedAt).toBeNull()
