@@ -15,6 +15,27 @@ export interface ShownMessage {
   readonly parts: object
 }
 
+const IMAGE = /^image\/(?:png|jpe?g|gif|webp|avif|svg\+xml)$/
+const BASE64 = /^[A-Za-z0-9+/=]+$/
+
+/** The HTML with those inline images that the message has. */
+function withImages(html: string, parts: object): string {
+  const { email } = parts as { readonly email?: { readonly attachments?: readonly Inline[] } }
+  const images = new Map((email?.attachments ?? []).map((file) => [file.cid, file]))
+  return html.replace(/(\ssrc\s*=\s*["']?)cid:([\w.+@-]+)/gi, (whole, before: string, cid: string) => {
+    const { contentType = '', content = '' } = images.get(cid) ?? {}
+    return IMAGE.test(contentType) && BASE64.test(content)
+      ? `${before}data:${contentType};base64,${content}`
+      : whole
+  })
+}
+
+interface Inline {
+  readonly contentType: string
+  readonly cid?: string
+  readonly content?: string
+}
+
 /** A message as its recipient gets it. */
 export function MessageView({
   message: { subject, body, format, text, parts },
@@ -34,7 +55,8 @@ export function MessageView({
 }) {
   const own = useSignal<string | null>(null)
   const view = given ?? own
-  const source = caught === undefined ? { value: body } : { field: 'message' as const, value: caught }
+  const source =
+    caught === undefined ? { value: withImages(body, parts) } : { field: 'message' as const, value: caught }
   const html: readonly Tab<string>[] = [
     { name: 'html', label: said.html, content: () => <HtmlPreview {...source} title={said.html} /> },
     {

@@ -234,6 +234,25 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     expect(tracked).toBe(0)
   })
 
+  it('shows inline images', async () => {
+    const { page, host } = suite
+    const content = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"/>').toString(
+      'base64',
+    )
+    const id = await send('ada@example.com', {
+      body: undefined,
+      html: '<p>Hello</p><img alt="Logo" src="cid:logo@1">',
+      email: {
+        attachments: [{ filename: 'logo.svg', contentType: 'image/svg+xml', cid: 'logo@1', content }],
+      },
+    })
+    const secret = await host.key('Read Only', { grants: ['content'] })
+    await signIn(page, host, secret, `/notifications/${id}?tab=content`)
+    const image = page.frameLocator('iframe').getByRole('img', { name: 'Logo' })
+    await image.waitFor()
+    expect(await image.boundingBox()).toMatchObject({ width: 40, height: 30 })
+  })
+
   it('hides the text of messages without the grant, and of sensitive ones from all', async () => {
     const { page, host } = suite
     const id = await send('ada@example.com')

@@ -137,15 +137,17 @@ export interface AttachmentFromUpload extends Pick<AttachmentFields, 'cid'> {
   readonly path?: undefined
 }
 
-/** An {@link EmailContent} in responses: attachments have a size instead of their content. */
+/** An {@link EmailContent} in responses: attachments have a size, and only small inline images their content. */
 export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
   readonly attachments?: readonly AttachmentRecord[] | undefined
 }
 
-/** An attachment without its content. */
+/** An attachment without its content, unless it is a small inline image: a part of what the mail looks like. */
 export interface AttachmentRecord extends AttachmentFields {
   /** Size in bytes. */
   readonly size: number
+  /** In base64. Only of inline images of up to 256 KiB that were not uploaded. */
+  readonly content?: string | undefined
 }
 
 /** An {@link EmailContent} as providers receive it. */

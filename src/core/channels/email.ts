@@ -89,8 +89,15 @@ function fieldsOf({ filename, contentType, cid }: StoredFile): Omit<Attachment, 
   return { filename, contentType, ...(cid === undefined ? {} : { cid }) }
 }
 
+/** Of an inline image whose content is shown. */
+const MOST_SHOWN_BYTES = 256 * 1_024
+
 function shownFile(file: StoredFile): AttachmentRecord {
-  return { ...fieldsOf(file), size: 'id' in file ? file.size : decodedLength(file.content) }
+  if ('id' in file) return { ...fieldsOf(file), size: file.size }
+  const { cid, content } = file
+  const size = decodedLength(content)
+  const isShown = cid !== undefined && size <= MOST_SHOWN_BYTES
+  return { ...fieldsOf(file), size, ...(isShown ? { content } : {}) }
 }
 
 function renderFile(file: StoredFile): Attachment {

@@ -4,7 +4,7 @@ import type { RenderedMessage } from '../text/render.ts'
 
 const mailbox = z.object({ address: z.string(), name: z.string().optional() })
 
-/** Parts in responses: attachments without their content. */
+/** Parts in responses: attachments without their content, except small inline images. */
 export const partsFields: {
   readonly [Part in 'email' | 'push' | 'slack']-?: z.ZodType<RenderedMessage[Part]>
 } = {
@@ -22,10 +22,14 @@ export const partsFields: {
             contentType: z.string(),
             cid: z.string().optional(),
             size: z.int(),
+            content: z
+              .string()
+              .optional()
+              .describe('In base64. Only of inline images of up to 256 KiB that were not uploaded.'),
           }),
         )
         .optional()
-        .describe('Attachments without their content; `size` in bytes.'),
+        .describe('Attachments; `size` in bytes.'),
       calendar: z.object({ method: z.enum(CALENDAR_METHODS), content: z.string() }).optional(),
       unsubscribe: z.boolean().optional(),
     })

@@ -78,6 +78,26 @@ describe('the parts of an e-mail', () => {
     for (const { text } of [validated, record, list]) expect(text).not.toContain(pdf.toString('base64'))
   })
 
+  it('are shown with the content of small inline images', async () => {
+    await start()
+    const image = (size: number, cid?: string) => ({
+      filename: 'logo.png',
+      contentType: 'image/png',
+      content: Buffer.alloc(size, 7).toString('base64'),
+      ...(cid === undefined ? {} : { cid }),
+    })
+    const attachments = [image(262_144, 'small'), image(262_145, 'large'), image(9)]
+    const { json } = await post({ ...mail, email: { attachments } }, '/v1/notifications', {
+      'x-test-mode': 'true',
+    })
+    const shown = (json?.rendered as { email: { attachments: { size: number; content?: string }[] } }).email
+    expect(shown.attachments.map(({ size, content }) => [size, content?.length])).toEqual([
+      [262_144, attachments[0]?.content.length],
+      [262_145, undefined],
+      [9, undefined],
+    ])
+  })
+
   it('are refused on another channel, and too many of them', async () => {
     await start()
     const push = await post({ ...mail, push: { data: { a: 'b' } } })
