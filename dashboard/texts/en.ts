@@ -42,7 +42,7 @@ export const en = {
   },
   notFound: {
     title: 'This page does not exist',
-    hint: 'The address may be misspelt, or what it showed has been removed.',
+    hint: 'The address may be wrong, or the page was removed.',
     home: 'Go to the start page',
   },
   signIn: {
@@ -82,7 +82,7 @@ export const en = {
   },
   errors: {
     title: 'This did not work',
-    unreachable: 'The server cannot be reached. Check the connection; the page tries again by itself.',
+    unreachable: 'The server cannot be reached. Check the connection; the page retries automatically.',
     request: (id: string) => `Request ${id}`,
     unknown: 'The server answered with an unknown error.',
   },
@@ -165,17 +165,17 @@ export const en = {
     rotating: (name: string) => `“${name}” is being rotated`,
     rotateStops: 'The old key stops',
     rotateStopped: 'The old key stopped',
-    rotateUsed: 'It is still in use: its last use was',
-    rotateUnused: 'It was not used since',
+    rotateUsed: 'It is still in use. It was last used',
+    rotateUnused: 'It has not been used since',
     rotateDelete: 'Delete the old key',
     age75: (days: number) => `${days} days old: rotate it soon`,
     age90: (days: number) => `${days} days old: rotate it now`,
   },
   webhooks: {
     title: 'Webhooks',
-    intro: 'Endpoints of yours that are told about deliveries, signed and at least once.',
+    intro: 'Your endpoints receive signed events about deliveries, each at least once.',
     introOverAll:
-      'Endpoints of operators. They are told about deliveries of every organization, which does not see them.',
+      'Endpoints of operators receive events about deliveries of every organization. Organizations do not see them.',
     listener: 'A function of the application gets these events. The application chooses them.',
     create: 'Add endpoint',
     edit: 'Edit endpoint',
@@ -189,13 +189,13 @@ export const en = {
     reasons: {
       gone: 'It answered 410 Gone. Enable it when it works again.',
       failing: 'Every attempt failed for five days. Enable it when it works again.',
-      manual: 'It was disabled by hand. Events for it are held until you redeliver them.',
+      manual: 'It was disabled manually. Its events are held until you redeliver them.',
     },
     failing: 'Failing',
     failingSince: 'Every attempt has failed since',
     created: 'Created',
     empty: 'No webhook endpoints yet',
-    emptyHint: 'Add an address of yours to learn what becomes of each notification.',
+    emptyHint: 'Add an endpoint to receive an event about each delivery.',
     secretTitle: 'Copy the signing secret now',
     secretHint: 'Your receiver verifies signatures with it (Standard Webhooks). It is shown once.',
     secret: 'Signing secret',
@@ -241,7 +241,8 @@ export const en = {
   },
   suppressions: {
     title: 'Suppressions',
-    intro: 'Recipients that get nothing more, since a message bounced, was reported, or they opted out.',
+    intro:
+      'Recipients that receive no more messages, because one bounced or was reported as spam, or because they opted out.',
     create: 'Suppress a recipient',
     channel: 'Channel',
     to: 'Recipient',
@@ -263,7 +264,7 @@ export const en = {
     removed: 'The suppression was removed.',
     created: 'The recipient is suppressed.',
     empty: 'No suppressed recipients',
-    emptyHint: 'Hard bounces, complaints and unsubscriptions appear here by themselves.',
+    emptyHint: 'Hard bounces, complaints and unsubscriptions appear here automatically.',
   },
   limits: {
     title: 'Limits',
@@ -282,7 +283,7 @@ export const en = {
     window: (seconds: number) =>
       ({ 1: 'in a second', 60: 'in a minute', 3600: 'in an hour' })[seconds] ?? `in ${seconds} seconds`,
     month: 'in the calendar month (UTC)',
-    resets: 'Rises again',
+    resets: 'Resets',
     restricted: 'This organization is restricted for sustained overuse until',
   },
   operations: {

@@ -73,7 +73,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const { page, host } = suite
     const id = await send('bounce@example.com')
     await signIn(page, host, await host.key(), `/notifications/${id}`)
-    await page.getByRole('heading', { name: 'It was not delivered. The cause may have passed.' }).waitFor()
+    await page.getByRole('heading', { name: 'It was not delivered.' }).waitFor()
     await page
       .getByText('The provider refused the message for a reason without a code here.')
       .first()
@@ -107,7 +107,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await row.waitFor()
     expect(await row.getByRole('button').count()).toBe(0)
     await page
-      .getByRole('row', { name: /provider_error May have passed/ })
+      .getByRole('row', { name: /provider_error Needs a change/ })
       .getByRole('button')
       .waitFor()
     await page.goBack()
@@ -162,7 +162,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
     await page.getByRole('button', { name: 'Send again' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('A new notification was made. This is it.').waitFor()
+    await page.getByText('The message was sent again. This is the new notification.').waitFor()
     await page.getByRole('link', { name: id }).click()
     await page.getByRole('link', { name: id }).waitFor({ state: 'detached' })
     expect(page.url()).toMatch(new RegExp(`${id}$`))
@@ -173,7 +173,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const later = { sendAt: new Date(Date.now() + 86_400_000) }
     const id = await send('later@example.com', later)
     await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
-    await page.getByRole('heading', { name: 'It waits for its time.' }).waitFor()
+    await page.getByRole('heading', { name: 'It waits for its send time.' }).waitFor()
     const cancel = async () => {
       await page.getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
@@ -184,7 +184,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
 
     const other = await send('later@example.com', later)
     await page.goto(`${host.url}o/org_default/notifications/${other}`)
-    await page.getByRole('heading', { name: 'It waits for its time.' }).waitFor()
+    await page.getByRole('heading', { name: 'It waits for its send time.' }).waitFor()
     await host.notifier.notifications.cancel(other)
     await cancel()
     await page.getByText('It cannot be cancelled: it has ended.').waitFor()

@@ -45,7 +45,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
 
 /** A cause that may pass is told from one that stays. */
 function Failed({ of: notification }: { readonly of: Notification }) {
-  const { error, channel, provider, actions, timeline } = notification
+  const { error, channel, provider, actions } = notification
   const unknown = error?.code === 'invalid_recipient' && provider !== null
   const passing = actions.retry && error !== null && durabilityOf(error.code) === 'passing'
   return (
@@ -55,12 +55,6 @@ function Failed({ of: notification }: { readonly of: Notification }) {
       title={unknown ? said.noRecipient(channel) : passing ? said.failedNow : said.failed}
     >
       {error === null ? null : <Reason of={error} about={notification} />}
-      {timeline.some(({ suppressed }) => suppressed !== null) ? (
-        <p>
-          {said.suppressedNow}{' '}
-          <a href={hrefOf(inOrganization('/suppressions'), { channel })}>{said.suppressions}</a>
-        </p>
-      ) : null}
     </Note>
   )
 }
@@ -133,6 +127,7 @@ function Reason({
   readonly about: Notification
 }) {
   const advice = adviceFor(code, about.provider)
+  const suppressed = about.timeline.some((entry) => entry.suppressed !== null)
   const alike = hrefOf(inOrganization('/notifications'), { status: about.status, code })
   return (
     <>
@@ -149,6 +144,7 @@ function Reason({
           {said.decidedBy}: <code>{decidedBy}</code>
         </p>
       )}
+      {suppressed ? <p>{said.suppressedNow}</p> : null}
       {advice === null ? null : (
         <p>
           <strong>{said.todo}:</strong> {advice}
@@ -156,7 +152,7 @@ function Reason({
       )}
       <p class="links">
         <a href={alike}>{about.status === 'failed' ? said.alike : said.alikeOthers}</a>
-        {SUPPRESSED.includes(code) ? (
+        {suppressed || SUPPRESSED.includes(code) ? (
           <a href={hrefOf(inOrganization('/suppressions'), { channel: about.channel })}>
             {said.suppressions}
           </a>

@@ -75,7 +75,7 @@ export function DraftNotice({
       {action.error === null ? null : <ErrorNote error={action.error} />}
       <section class="note warn" aria-label={said.label}>
         <Icon name="edit" />
-        <div>
+        <div class="why">
           <p>
             {said.of(value.basedOn)} <Time at={value.updatedAt} />
           </p>

@@ -1,6 +1,6 @@
 export const auditLog = {
   title: 'Audit log',
-  intro: 'What was changed by hand, and whose texts were read: by whom, when and from where.',
+  intro: 'Manual changes, and reads of message texts: by whom, when and from where.',
   at: 'When',
   actor: 'By',
   actorId: 'Key id, or person',

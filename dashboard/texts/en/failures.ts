@@ -1,7 +1,7 @@
 /** Texts of the page that groups failures, and of the retry of many. */
 export const failures = {
   title: 'Failures',
-  intro: 'Notifications that were not delivered, by cause. The most frequent one stands first.',
+  intro: 'Notifications that were not delivered, by cause, the most frequent first.',
   code: 'Cause',
   provider: 'Provider',
   noProvider: 'No provider was asked',

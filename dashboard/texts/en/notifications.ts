@@ -1,7 +1,7 @@
 /** Texts about notifications: their list, one of them, and the form that sends one. */
 export const notifications = {
   title: 'Notifications',
-  intro: 'Every message that was accepted, newest first, with what became of it.',
+  intro: 'Every accepted message and its outcome, newest first.',
   to: 'Recipient',
   status: 'Status',
   statuses: {
@@ -50,9 +50,9 @@ export const notifications = {
 
   why: {
     waiting: {
-      scheduled: 'It waits for its time.',
-      delayed: 'It may not go yet.',
-      retry: 'The last attempt failed. It is tried again by itself.',
+      scheduled: 'It waits for its send time.',
+      delayed: 'It may not be sent yet.',
+      retry: 'The last attempt failed. It will be retried automatically.',
       in_queue: 'It waits for its turn.',
       attempt_running: 'It is being handed to the provider.',
       provider_paused: 'It waits because its providers are paused.',
@@ -61,19 +61,19 @@ export const notifications = {
     },
     hints: {
       scheduled: 'The sender chose the time.',
-      delayed: 'It goes by itself when that has ended.',
-      retry: 'Nothing to do, unless the cause is yours.',
-      in_queue: 'Others are before it. If this lasts, look whether a process delivers.',
+      delayed: 'It is sent automatically afterwards.',
+      retry: 'Act only if the cause below is yours.',
+      in_queue: 'Others are ahead of it. If this persists, check that a process is delivering.',
       attempt_running: 'This takes a moment.',
-      provider_paused: 'Providers are paused after faults in a row, and asked again by themselves.',
+      provider_paused: 'A provider is paused after repeated faults, and resumes automatically.',
       channel_not_configured: 'It is delivered as soon as the service has a provider for the channel.',
-      providers_unavailable: 'The service tries again by itself.',
+      providers_unavailable: 'The service retries automatically.',
     },
     expiresFirst: 'It expires before that:',
     until: 'Next:',
     because: 'Cause:',
     sent: 'The provider has accepted it.',
-    sentHint: 'No report of its delivery has come so far. Some providers send none.',
+    sentHint: 'No delivery report has arrived yet. Some providers send none.',
     delivered: 'It was delivered.',
     opened: 'It was delivered and opened.',
     clicked: 'It was delivered, and a link in it was followed.',
@@ -91,7 +91,7 @@ export const notifications = {
     alike: 'Failures with this code',
     alikeOthers: 'Others with this code',
     suppressions: 'Suppressed recipients',
-    recipient: 'What this recipient has chosen',
+    recipient: 'Preferences of this recipient',
   },
 
   tabs: {
@@ -179,10 +179,10 @@ export const notifications = {
   resend: 'Send again',
   resendTitle: 'Send this message again?',
   resendHint: 'A new notification with the same text goes to the same recipient.',
-  resent: 'A new notification was made. This is it.',
+  resent: 'The message was sent again. This is the new notification.',
   retry: 'Retry',
   retryTitle: 'Retry this notification?',
-  retryHint: 'It is delivered once more, as itself, with all its attempts anew.',
+  retryHint: 'The same notification is delivered again, with its full number of attempts.',
   retried: 'The notification is being delivered again.',
 }
 
@@ -224,6 +224,6 @@ export const sending = {
   wouldWait: 'Nothing is wrong, but it would wait.',
   notBefore: 'Not before:',
   noAddress: 'The person has no address on these channels. It would be skipped.',
-  sentGroup: (count: number) => `${count} notifications were accepted. These are they.`,
-  sent: 'The message was accepted. Its way is shown here.',
+  sentGroup: (count: number) => `${count} notifications were accepted. Here they are.`,
+  sent: 'The message was accepted. Follow it here.',
 }

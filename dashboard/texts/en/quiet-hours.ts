@@ -61,7 +61,7 @@ export const quietHours = {
 /** Texts of the page that finds a recipient. */
 export const recipients = {
   title: 'Recipients',
-  intro: 'When messages wait for a person, and what the person has turned off.',
+  intro: 'Quiet hours and preferences of a person.',
   way: 'Find by',
   ways: { recipient: 'By id', address: 'By address' },
   recipient: 'Id in the application',

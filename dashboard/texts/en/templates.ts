@@ -62,9 +62,10 @@ export const templates = {
   preview: 'Preview',
   choices: {
     locale: 'Locale',
-    localeOfReader: 'That of the reader',
+    localeOfReader: 'Of the reader',
     layout: 'Layout',
-    layoutOf: (name: string | null) => (name === null ? 'As the template: none' : `As the template: ${name}`),
+    layoutOf: (name: string | null) =>
+      name === null ? 'From the template: none' : `From the template: ${name}`,
     noLayout: 'None',
     recipient: 'Reader',
     recipientHint: 'The application’s id of a person, whose locale and time zone are used.',

@@ -19,7 +19,6 @@ const KNOWN: Readonly<Record<string, Durability>> = {
   provider_rate_limited: 'passing',
   provider_quota_exceeded: 'passing',
   provider_unavailable: 'passing',
-  provider_error: 'passing',
   endpoint_error: 'passing',
   endpoint_timeout: 'passing',
 }

@@ -90,12 +90,11 @@ describe('the parts of an e-mail', () => {
     const { json } = await post({ ...mail, email: { attachments } }, '/v1/notifications', {
       'x-test-mode': 'true',
     })
-    const shown = (json?.rendered as { email: { attachments: { size: number; content?: string }[] } }).email
-    expect(shown.attachments.map(({ size, content }) => [size, content?.length])).toEqual([
-      [262_144, attachments[0]?.content.length],
-      [262_145, undefined],
-      [9, undefined],
-    ])
+    const [small, ...others] = (json?.rendered as { email: { attachments: object[] } } | undefined)?.email
+      .attachments ?? [{}]
+    expect(small).toMatchObject({ size: 262_144, content: attachments[0]?.content })
+    expect(others).toMatchObject([{ size: 262_145 }, { size: 9 }])
+    for (const other of others) expect(other).not.toHaveProperty('content')
   })
 
   it('are refused on another channel, and too many of them', async () => {
