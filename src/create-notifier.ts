@@ -54,6 +54,7 @@ import type { TelemetryFact } from './core/observe/telemetry.ts'
 import { createFindAddress } from './core/people/address-now.ts'
 import { createPepper } from './core/people/pepper.ts'
 import { createPersonHashes } from './core/people/person-hashes.ts'
+import { assertCustody } from './core/people/personal-records.ts'
 import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
@@ -390,6 +391,7 @@ function createRun(
   }
 
   async function startStorage(): Promise<void> {
+    assertCustody(core.stores.kinds, [...core.features.personal, ...core.pluggedIn.personal])
     await storage.start({ kinds: core.stores.kinds, follow: suppressionsOf(core.kinds, core.hashes) })
     await core.storeApplication()
     if (!storage.durable) logger.warn('The storage is in memory and loses everything when the process ends.')

@@ -12,6 +12,7 @@ import type { CategorySource } from './notification/category-source.ts'
 import type { RecordFact } from './notification/own-facts.ts'
 import type { PeopleFinder } from './people/finder.ts'
 import type { PersonHashes } from './people/person-hashes.ts'
+import type { PersonalRecords } from './people/personal-records.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
@@ -94,6 +95,8 @@ export interface FeatureParts<Api extends object = object, Shared = unknown> ext
   /** What is done with its records when they fall due. */
   readonly due?: readonly DueHandler[]
   readonly expiring?: readonly Expiring[]
+  /** What erasure and export do with its records of a person. */
+  readonly personal?: readonly PersonalRecords[]
   /** Operations of the REST API that are not in src/routes.ts. */
   readonly routes?: readonly Route<object>[]
 }
@@ -125,6 +128,7 @@ export interface Features<Api> extends Sources {
   readonly complete: Complete | undefined
   readonly due: readonly DueHandler[]
   readonly expiring: readonly Expiring[]
+  readonly personal: readonly PersonalRecords[]
   readonly routes: readonly Route<object>[]
 }
 
@@ -152,6 +156,7 @@ export function createFeatures<List extends readonly AnyFeature[]>(
     due: parts.flatMap(({ due = [] }) => due),
     routes: parts.flatMap(({ routes = [] }) => routes),
     expiring: parts.flatMap(({ expiring = [] }) => expiring),
+    personal: parts.flatMap(({ personal = [] }) => personal),
     categories: theOnly('categories', parts),
     people: theOnly('people', parts),
     tracker: theOnly('tracker', parts),

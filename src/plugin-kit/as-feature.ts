@@ -11,6 +11,7 @@ import {
   dueHandler,
   type PluginDueHandler,
   type PluginRecords,
+  personalPluginRecords,
   pluginStore,
   type RecordRules,
   recordRules,
@@ -42,6 +43,7 @@ export function asFeature(plugin: Plugin): AnyFeature {
         api: { tenants: { [name]: methodsOf(name, api) } },
         routes: routes.map((each) => servedRoute(name, errors, each)),
         ...(judge === undefined ? {} : { judge: guardedJudge(name, judge, clock, rules, tellFault) }),
+        personal: records.map((kind) => personalPluginRecords(kind, services.kinds)),
         due: due.map((handler) => dueHandler(handler, rules, clock)),
       }
     },

@@ -1,8 +1,11 @@
 import type { SendInput } from '../core/accept/input.ts'
 import type { SendsWithRecords } from '../core/accept/with-records.ts'
+import type { Kinds } from '../core/channels/kinds.ts'
+import { suppressedAddress } from '../core/channels/recipient.ts'
 import type { DueHandler, DueResult } from '../core/due/due-records.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import { bytesOf } from '../core/input/bounds.ts'
+import type { PersonAddress, PersonalRecords } from '../core/people/personal-records.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { DueRecord, RecordInsert, RecordWrite, StoredRecord } from '../core/ports/storage/records.ts'
 import { type List, type ListQuery, listOf, listReader } from '../core/records/list.ts'
@@ -313,6 +316,31 @@ export async function sendWith(
   }
   for (const at of dueAt) fallsDue(at)
   return answer
+}
+
+/** What erasure and export do with the records of a kind. */
+export function personalPluginRecords(kind: PluginRecords, { known }: Pick<Kinds, 'known'>): PersonalRecords {
+  function isOf(
+    one: { readonly channel: string; readonly to: string },
+    { kind: of, to }: PersonAddress,
+  ): boolean {
+    const own = known.get(one.channel)
+    if (own === undefined || of.name !== one.channel) return false
+    return suppressedAddress(own, one.to) === suppressedAddress(of, to)
+  }
+
+  return {
+    kind,
+    concerns(value, person) {
+      const { recipients = [], addresses = [] } = kind.concerns(value) ?? {}
+      return (
+        recipients.some((id) => id === person.recipient) ||
+        addresses.some((one) => person.addresses.some((other) => isOf(one, other)))
+      )
+    },
+    erased: () => null,
+    exported: (record) => ({ type: 'record', kind: kind.name, ...shown(record) }),
+  }
 }
 
 /** A handler as the core calls it. */

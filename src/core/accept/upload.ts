@@ -19,6 +19,7 @@ export interface UploadValue {
 export const uploadKind: RecordKind<UploadValue> = {
   name: 'uploads',
   version: 1,
+  notPersonal: 'goes with the notifications that name it',
   due: ({ removeAt = 0 }) => removeAt,
 }
 

@@ -29,6 +29,7 @@ export interface ApiKeyValue {
 export const apiKeyKind: RecordKind<ApiKeyValue> = {
   name: 'api_keys',
   version: 1,
+  notPersonal: 'belongs to an application',
   key: ({ hash }) => hash,
 }
 

@@ -73,7 +73,11 @@ export interface SecretValue {
   readonly secret: string
 }
 
-export const secretKind: RecordKind<SecretValue> = { name: 'secrets', version: 1 }
+export const secretKind: RecordKind<SecretValue> = {
+  name: 'secrets',
+  version: 1,
+  notPersonal: 'a secret of the service',
+}
 
 /** The secret of an application that configures none: 256 random bits, the same for all processes on the storage. */
 export function createStoredSecret(stores: RecordStores): () => Promise<string> {

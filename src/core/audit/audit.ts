@@ -50,6 +50,7 @@ export const auditListOf = (organizationId: string | null): string => organizati
 export const auditKind: RecordKind<AuditValue> = {
   name: 'audit_entries',
   version: 1,
+  notPersonal: 'names people by hashes, and its authors on purpose',
   list: ({ organizationId }) => auditListOf(organizationId),
 }
 

@@ -11,7 +11,11 @@ interface CheckValue {
 }
 
 /** Apart from the pepper, so that a backup without secrets does not lose both unnoticed. */
-const checkKind: RecordKind<CheckValue> = { name: 'pepper_checks', version: 1 }
+const checkKind: RecordKind<CheckValue> = {
+  name: 'pepper_checks',
+  version: 1,
+  notPersonal: 'a check of the service',
+}
 
 const ID = 'pepper'
 

@@ -12,6 +12,8 @@ export interface RecordKind<Value extends object = object> {
    * fields must stay: a newer process may have written them.
    */
   upgrade?(value: object, from: number): Value
+  /** Why erasure and export of a person leave its records alone. Absent: a feature says what they do, see `PersonalRecords`. */
+  readonly notPersonal?: string
   /** A text that at most one record of the kind has. Null: none. */
   key?(value: Value, organizationId: string | null): string | null
   /** The name of the list that shows the record within its organization. Null: none. */

@@ -64,6 +64,7 @@ export const OPEN = 'open'
 export const organizationKind: RecordKind<OrganizationValue> = {
   name: 'organizations',
   version: 1,
+  notPersonal: 'a tenant',
   list: ({ deleting }) => (deleting === null ? OPEN : 'deleting'),
   due: ({ deleting, purgeAt = 0 }) => (deleting === null ? null : purgeAt),
 }

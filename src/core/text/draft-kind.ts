@@ -24,7 +24,11 @@ export interface DraftValue extends DraftText, Edit {}
 /** A draft as it is stored. Texts that no version has yet stay in it, and go with it. */
 export interface StoredDraft extends Pick<StoredTemplate, DraftField>, Edit {}
 
-export const draftKind: RecordKind<StoredDraft> = { name: 'template_drafts', version: 1 }
+export const draftKind: RecordKind<StoredDraft> = {
+  name: 'template_drafts',
+  version: 1,
+  notPersonal: 'text for all',
+}
 
 export const draftShape: TextShape<DraftValue, StoredDraft> = {
   kind: draftKind,

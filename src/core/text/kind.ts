@@ -37,6 +37,7 @@ export interface StoredTemplate extends TemplateValueOf<Text> {}
 export const templateKind: RecordKind<StoredTemplate> = {
   name: 'templates',
   version: 1,
+  notPersonal: 'text for all',
   key: ({ name }, organizationId) => keyOf(organizationId, name),
 }
 
@@ -51,6 +52,7 @@ export interface VersionValue extends VersionValueOf<string> {}
 export const versionKind: RecordKind<VersionValueOf<Text>> = {
   name: 'template_versions',
   version: 1,
+  notPersonal: 'text for all',
   list: ({ template }) => template,
 }
 

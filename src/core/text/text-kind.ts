@@ -21,7 +21,12 @@ export interface TextValue {
 }
 
 /** Its id is that of its owner with the hash, so that equal texts of versions are stored once. */
-export const textKind: RecordKind<TextValue> = { name: 'texts', version: 1, list: ({ of }) => of }
+export const textKind: RecordKind<TextValue> = {
+  name: 'texts',
+  version: 1,
+  notPersonal: 'text for all',
+  list: ({ of }) => of,
+}
 
 /** From so many bytes on, a text is a separate record: a shorter one costs less than a record. */
 const OWN_RECORD = 200

@@ -12,7 +12,11 @@ export interface UploadChunkValue {
   readonly content: string
 }
 
-export const uploadChunkKind: RecordKind<UploadChunkValue> = { name: 'upload_chunks', version: 1 }
+export const uploadChunkKind: RecordKind<UploadChunkValue> = {
+  name: 'upload_chunks',
+  version: 1,
+  notPersonal: 'goes with its upload',
+}
 
 /** Ids of the chunks of an upload, in order. */
 export function chunkIds(id: string, size: number): readonly string[] {

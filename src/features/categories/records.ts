@@ -9,7 +9,11 @@ export interface CategoryValue extends Category {
 }
 
 /** One per organization and id. */
-export const categoryKind: RecordKind<CategoryValue> = { name: 'categories', version: 1 }
+export const categoryKind: RecordKind<CategoryValue> = {
+  name: 'categories',
+  version: 1,
+  notPersonal: 'a setting',
+}
 
 /** The id of the record of a category. */
 export function categoryRecordId(organizationId: string, id: string): string {

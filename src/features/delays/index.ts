@@ -1,5 +1,5 @@
 import type { Feature, FeatureCore } from '../../core/feature.ts'
-import { delayKind } from './records.ts'
+import { delayKind, personalDelays } from './records.ts'
 import { createDelays, type Delays, judgesAgain } from './service.ts'
 
 export type { Delays } from './service.ts'
@@ -9,6 +9,11 @@ export const delays: Feature<object, FeatureCore, Delays> = {
   name: 'delays',
   create(core) {
     core.stores.of(delayKind)
-    return { api: {}, shared: createDelays(core), due: [judgesAgain(core)] }
+    return {
+      api: {},
+      shared: createDelays(core),
+      due: [judgesAgain(core)],
+      personal: [personalDelays(core.hashes)],
+    }
   },
 }

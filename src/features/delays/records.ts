@@ -1,3 +1,5 @@
+import type { PersonHashes } from '../../core/people/person-hashes.ts'
+import type { PersonalRecords } from '../../core/people/personal-records.ts'
 import type { DelayedOf } from '../../core/ports/storage/notifications.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 
@@ -14,3 +16,13 @@ export interface DelayValue {
 
 /** One for each change. */
 export const delayKind: RecordKind<DelayValue> = { name: 'delays', version: 1, due: ({ dueAt }) => dueAt }
+
+export const personalDelays = (hashes: Pick<PersonHashes, 'addressName'>): PersonalRecords<DelayValue> => ({
+  kind: delayKind,
+  concerns: ({ of }, { recipient, addresses }) =>
+    (of.by === 'recipient' && of.recipient === recipient) ||
+    (of.by === 'address' && addresses.some(({ kind, to }) => of.address === hashes.addressName(kind, to))),
+  // What the person waits for is cancelled.
+  erased: () => null,
+  exported: ({ value }) => ({ type: 'delay', ...value }),
+})

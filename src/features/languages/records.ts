@@ -19,7 +19,11 @@ export interface CataloguesValue {
   readonly newest: number
 }
 
-export const cataloguesKind: RecordKind<CataloguesValue> = { name: 'catalogues', version: 1 }
+export const cataloguesKind: RecordKind<CataloguesValue> = {
+  name: 'catalogues',
+  version: 1,
+  notPersonal: 'text for all',
+}
 
 /** The messages of a catalogue. They outlive changes and its deletion. */
 export interface CatalogueValue {
@@ -31,6 +35,7 @@ export interface CatalogueValue {
 export const catalogueVersionKind: RecordKind<CatalogueValue> = {
   name: 'catalogue_versions',
   version: 1,
+  notPersonal: 'text for all',
   list: ({ locale }) => locale,
 }
 

@@ -26,6 +26,7 @@ export interface StoredShared extends SharedValueOf<Text> {}
 export const sharedKind: RecordKind<StoredShared> = {
   name: 'shared_texts',
   version: 1,
+  notPersonal: 'text for all',
   key: ({ role, name }, organizationId) => keyOf(organizationId, role, name),
   list: ({ role }) => role,
 }
@@ -44,6 +45,7 @@ export interface StoredSharedVersion extends SharedVersionOf<Text> {}
 export const sharedVersionKind: RecordKind<StoredSharedVersion> = {
   name: 'shared_text_versions',
   version: 1,
+  notPersonal: 'text for all',
   list: ({ of }) => of,
 }
 

@@ -8,6 +8,7 @@ import { createPreferencesInUse } from './in-use.ts'
 import { judgeByPreferences } from './judge.ts'
 import { createPages, type PageServices, type Pages } from './link-pages.ts'
 import { optOut } from './opting-out.ts'
+import { personalPreferences } from './records.ts'
 import type { Served } from './routes.ts'
 import { createPreferences } from './service.ts'
 
@@ -30,6 +31,7 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
       },
       shared: { optOut: async (target) => void (await optOut(consent, target)) },
       judge: judgeByPreferences(inUse, core.hashes, core.clock),
+      personal: [personalPreferences(core.hashes)],
     }
   },
 }

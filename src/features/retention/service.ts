@@ -38,7 +38,11 @@ export interface ContentPosition {
   readonly after: string | null
 }
 
-export const contentPositionKind: RecordKind<ContentPosition> = { name: 'content_positions', version: 1 }
+export const contentPositionKind: RecordKind<ContentPosition> = {
+  name: 'content_positions',
+  version: 1,
+  notPersonal: 'a position',
+}
 
 type OrganizationDays = ReturnType<typeof retentionOf>
 

@@ -51,7 +51,11 @@ const ended = (id: string): string => `ended-session:${id}`
 const used = (id: string): string => `invitation:${id}`
 
 /** Ended sessions and used sign-in links, until they would have expired anyway. */
-export const usedTokenKind: RecordKind = { name: 'used_tokens', version: 1 }
+export const usedTokenKind: RecordKind = {
+  name: 'used_tokens',
+  version: 1,
+  notPersonal: 'a hash, for some minutes',
+}
 
 /** A token contains the id of the key, not the key, so that it is useless without this service. */
 export function createSessions({ stores, clock, keys, secrets }: SessionServices): Sessions {

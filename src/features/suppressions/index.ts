@@ -1,5 +1,6 @@
 import type { Feature } from '../../core/feature.ts'
 import { judgeBySuppressions } from './judge.ts'
+import { personalSuppressions } from './records.ts'
 import type { Served } from './routes.ts'
 import { createSuppressions } from './service.ts'
 
@@ -11,5 +12,6 @@ export const suppressions: Feature<Served> = {
   create: (core) => ({
     api: { tenants: { suppressions: createSuppressions(core) } },
     judge: judgeBySuppressions(core.hashes),
+    personal: [personalSuppressions(core.hashes)],
   }),
 }

@@ -3,6 +3,7 @@ import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { PersonHashes } from '../../core/people/person-hashes.ts'
+import type { PersonalRecords } from '../../core/people/personal-records.ts'
 import type { KeepingInsert, RecordRemoval } from '../../core/ports/storage/records.ts'
 import type { Follow } from '../../core/ports/storage/storage.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
@@ -79,3 +80,18 @@ export function suppressionsOf(kinds: Kinds, hashes: Hashes): Follow {
           ],
     )
 }
+
+/** An entry outlives the address, so that erasure subscribes nobody again. */
+export const personalSuppressions = (hashes: Hashes): PersonalRecords<SuppressionValue> => ({
+  kind: suppressionKind,
+  ids: (organizationId, { addresses }) =>
+    addresses.map(({ kind, to }) => suppressionId(hashes, kind, organizationId, to)),
+  erased: (value) =>
+    value.address === null && value.source === null ? value : { ...value, address: null, source: null },
+  exported: ({ value: { address, ...value }, createdAt }) => ({
+    type: 'suppression',
+    ...value,
+    to: address,
+    createdAt: new Date(createdAt).toISOString(),
+  }),
+})

@@ -1,0 +1,44 @@
+import type { ChannelKind } from '../channels/channel-kind.ts'
+import type { StoredRecord } from '../ports/storage/records.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+
+/** Whom an erasure or an export is about. */
+export interface Person {
+  /** The application's id. Null: not given. */
+  readonly recipient: string | null
+  readonly addresses: readonly PersonAddress[]
+}
+
+export interface PersonAddress {
+  readonly kind: ChannelKind
+  readonly to: string
+}
+
+/** What erasure and export do with the records of a kind that are about a person. */
+export interface PersonalRecords<Value extends object = object> {
+  readonly kind: RecordKind<Value>
+  /** Ids of the records of a person. Absent: they do not follow from the person, and each record is asked. */
+  ids?(organizationId: string, person: Person): readonly string[]
+  /** Whether a record is about the person. */
+  concerns?(value: Value, person: Person): boolean
+  /** What stays. The same value: all. Null: nothing. */
+  erased(value: Value): Value | null
+  /** A line of an export. */
+  exported(record: StoredRecord<Value>): { readonly type: string }
+}
+
+/**
+ * A kind that says neither whom its records concern nor why they concern nobody would be forgotten by every erasure.
+ *
+ * @throws Error
+ */
+export function assertCustody(kinds: readonly RecordKind[], personal: readonly PersonalRecords[]): void {
+  const declared = new Set(personal.map(({ kind }) => kind.name))
+  for (const { name, notPersonal } of kinds) {
+    if (declared.has(name) === (notPersonal === undefined)) continue
+    throw new Error(
+      `The kind of records "${name}" must have either "notPersonal" or an entry in "personal" of its feature: it says what ` +
+        'erasure and export of a person do with them.',
+    )
+  }
+}
