@@ -1,5 +1,6 @@
 import type { Logs } from './core/notification/api.ts'
 import type { AuditLog } from './features/audit/api.ts'
+import type { PeopleApi } from './features/custody/api.ts'
 import type { DeadLetters } from './features/failures/api.ts'
 import type { RetentionApi } from './features/retention/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
@@ -21,6 +22,8 @@ export interface AllOrganizations extends EventListening {
   readonly logs: Logs
   /** What was done by hand in every organization, and with operator keys. */
   readonly auditLog: AuditLog
+  /** Erasure and export of what all organizations have stored about a person. */
+  readonly people: PeopleApi
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi
   /** What is removed because it is old. */

@@ -324,7 +324,15 @@ function createCore(
     wake,
   )
   const recordFact = createRecordFact({ storage, emit, wake })
-  const services = { ...ground, notifications, recordFact, maintained, wake, templates: () => templates }
+  const services = {
+    ...ground,
+    notifications,
+    recordFact,
+    maintained,
+    wake,
+    templates: () => templates,
+    personal: () => [...features.personal, ...plugins.personal],
+  }
   const features = createFeatures(FEATURES, services)
   const plugins = createFeatures(ground.plugins.map(asFeature), {
     ...services,

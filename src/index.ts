@@ -184,6 +184,15 @@ export {
   type TextFunction,
   type TranslatedContext,
 } from './features/code-templates/define.ts'
+export type { PeopleApi } from './features/custody/api.ts'
+export type {
+  EraseOptions,
+  ErasureCounts,
+  ErasureQuery,
+  ErasureRecord,
+  ExportedLine,
+  PersonInput,
+} from './features/custody/model.ts'
 export type { DeadLetters } from './features/failures/api.ts'
 export type { DeadLetterFilter, RetryInput } from './features/failures/input.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './features/failures/model.ts'

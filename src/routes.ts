@@ -9,6 +9,7 @@ import { apiKeyRoutes } from './features/api-keys/routes.ts'
 import { attachmentRoutes } from './features/attachments/routes.ts'
 import { auditRoutes } from './features/audit/routes.ts'
 import { categoryRoutes } from './features/categories/routes.ts'
+import { peopleRoutes } from './features/custody/routes.ts'
 import { deadLetterRoutes, retryRoutes } from './features/failures/routes.ts'
 import { catalogueRoutes } from './features/languages/routes.ts'
 import { sharedTextRoutes } from './features/layouts/routes.ts'
@@ -47,6 +48,7 @@ export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...suppressionRoutes,
   ...categoryRoutes,
   ...preferenceRoutes,
+  ...peopleRoutes,
   ...organizationRoutes,
   ...auditRoutes,
   ...receiptRoutes,

@@ -9,6 +9,7 @@ import type { ApiKeys } from './features/api-keys/api.ts'
 import type { Attachments } from './features/attachments/api.ts'
 import type { AuditLog } from './features/audit/api.ts'
 import type { Categories } from './features/categories/api.ts'
+import type { PeopleApi } from './features/custody/api.ts'
 import type { DeadLetters, Retries } from './features/failures/api.ts'
 import type { Catalogues, TranslationReports } from './features/languages/api.ts'
 import type { SharedTexts } from './features/layouts/api.ts'
@@ -55,6 +56,8 @@ export interface Tenant<
   readonly categories: Categories
   /** People's preferences: stored by the application's id of a person, or by an address on a channel. */
   readonly preferences: PreferencesApi
+  /** Erasure and export of what is stored about a person. */
+  readonly people: PeopleApi
   readonly limits: Limits
   /** Counts for an overview, bounded so that they stay cheap. */
   readonly statistics: StatisticsApi

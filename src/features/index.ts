@@ -2,6 +2,7 @@ import { apiKeys } from './api-keys/index.ts'
 import { attachments } from './attachments/index.ts'
 import { audit } from './audit/index.ts'
 import { categories } from './categories/index.ts'
+import { custody } from './custody/index.ts'
 import { delays } from './delays/index.ts'
 import { failures } from './failures/index.ts'
 import { languages } from './languages/index.ts'
@@ -33,6 +34,7 @@ export const FEATURES: readonly [
   typeof apiKeys,
   typeof attachments,
   typeof audit,
+  typeof custody,
   typeof failures,
   typeof languages,
   typeof layouts,
@@ -53,6 +55,7 @@ export const FEATURES: readonly [
   apiKeys,
   attachments,
   audit,
+  custody,
   failures,
   languages,
   layouts,

@@ -6,6 +6,7 @@ import { tooLarge } from '../../src/http/json-body.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import {
   createNotifier,
+  type Grant,
   type Notifier,
   type NotifierOptions,
   type Permission,
@@ -54,9 +55,13 @@ export interface Host {
   /** Sends a request to the REST API. An answer that the OpenAPI document does not describe is a failure. */
   call(options: Call): Promise<Answer>
   /** Headers with a key of the organization. */
-  key(permission?: Permission, organizationId?: string): Promise<{ authorization: string }>
+  key(
+    permission?: Permission,
+    organizationId?: string,
+    grants?: readonly Grant[],
+  ): Promise<{ authorization: string }>
   /** Headers with an operator key. */
-  operatorKey(permission?: Permission): Promise<{ authorization: string }>
+  operatorKey(permission?: Permission, grants?: readonly Grant[]): Promise<{ authorization: string }>
   close(): Promise<void>
 }
 
@@ -70,7 +75,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   return {
     ...world,
     async call(request) {
-      const answer = answerTo(await (api.handle(requestOf(request)) ?? UNKNOWN))
+      const answer = await answerTo(await (api.handle(requestOf(request)) ?? UNKNOWN))
       assertDocumented(request.method ?? 'GET', request.path, answer)
       return answer
     },
@@ -101,13 +106,13 @@ export async function startNotifier(options: HostOptions): Promise<Omit<Host, 'c
     storage,
     sent,
     clock,
-    async key(permission = 'Full Access', organizationId = 'org_default') {
+    async key(permission = 'Full Access', organizationId = 'org_default', grants = []) {
       const { apiKeys } = notifier.organization(organizationId)
-      const { secret } = await apiKeys.create({ name: 'test', permission })
+      const { secret } = await apiKeys.create({ name: 'test', permission, grants })
       return { authorization: `Bearer ${secret}` }
     },
-    async operatorKey(permission = 'Full Access') {
-      const { secret } = await notifier.operatorKeys.create({ name: 'test', permission })
+    async operatorKey(permission = 'Full Access', grants = []) {
+      const { secret } = await notifier.operatorKeys.create({ name: 'test', permission, grants })
       return { authorization: `Bearer ${secret}` }
     },
   }
@@ -154,9 +159,16 @@ function requestOf({ method = 'GET', path, headers: given = {}, body }: Call): H
   }
 }
 
-function answerTo({ status, headers, body }: HttpResponse): Answer {
+async function answerTo({ status, headers, body }: HttpResponse): Promise<Answer> {
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
-  return answerOf(status, Object.fromEntries(named), String(body ?? ''))
+  return answerOf(status, Object.fromEntries(named), await textOf(body))
+}
+
+async function textOf(body: HttpResponse['body']): Promise<string> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return String(body ?? '')
+  let text = ''
+  for await (const chunk of body) text += Buffer.from(chunk).toString()
+  return text
 }
 
 function recorder(sent: Message[]): Provider {

@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS = [
   'suppression.removed',
   'preferences.updated',
   'notification.content_read',
+  'person.erased',
+  'person.exported',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -179,6 +179,12 @@ const ROWS = {
     'The organization has the maximum number of webhook endpoints.',
     'Delete an unused endpoint, or subscribe one endpoint to more events.',
   ],
+  erasure_limit_reached: [
+    409,
+    'The organization has the maximum number of running erasures.',
+    'Repeat the call when some of them have ended.',
+    'retryable',
+  ],
   key_limit_reached: [
     409,
     'The organization has the maximum number of API keys.',

@@ -3,11 +3,13 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import type { Query } from './query.ts'
 import type { Route } from './route.ts'
 
-/** The grants that a query requires. */
-export function requiredGrants({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {
-  return Object.entries(queryGrants).flatMap(([parameter, grant]) =>
-    query[parameter] === 'true' ? [grant] : [],
-  )
+/** The grants that a request requires. */
+export function requiredGrants(
+  { grants = [], queryGrants = {} }: Pick<Route, 'grants' | 'queryGrants'>,
+  query: Query,
+): Grant[] {
+  const asked = Object.entries(queryGrants).filter(([parameter]) => query[parameter] === 'true')
+  return [...grants, ...asked.map(([, grant]) => grant)]
 }
 
 /**

@@ -47,12 +47,14 @@ export interface Route<Served = never> {
   readonly permission: Permission | 'public'
   /** Why a public operation is safe without a key, for the document: `the link is signed`. */
   readonly needsNoKey?: string
+  /** Grants that the operation always requires. */
+  readonly grants?: readonly Grant[]
   /** Query parameters that require a grant if `true`. */
   readonly queryGrants?: Readonly<Record<string, Grant>>
   /** Public routes count by address. Null: there, only requests that fail count, like those without a valid key. */
   readonly limit: RouteLimit | null
   /** Status of success. */
-  readonly status: 200 | 201 | 302 | 303
+  readonly status: 200 | 201 | 202 | 302 | 303
   /** Error for a path parameter that cannot be an identifier. */
   readonly unknown?: ErrorCode
   /** Error codes in addition to those of every operation. */

@@ -6,6 +6,9 @@ import { createUploadContents } from './contents.ts'
 import { removalOfUploads } from './removal.ts'
 import { createUploads, type UploadServices } from './service.ts'
 
+export { chunkIds, uploadChunkKind } from './records.ts'
+export { REST_MS, removeUpload } from './removal.ts'
+
 /** Files that are uploaded before the messages that carry them. */
 export const attachments: Feature<TenantsOf<{ readonly attachments: Attachments }>, UploadServices> = {
   name: 'attachments',

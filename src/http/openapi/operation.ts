@@ -114,10 +114,11 @@ function securityOf({ belongsTo }: Route): { readonly security?: readonly JsonOb
 }
 
 function describePermission(route: Route): string {
+  const always = (route.grants ?? []).map((grant) => ` Requires the grant \`${grant}\`.`)
   const grants = Object.entries(route.queryGrants ?? {}).map(
     ([parameter, grant]) => ` \`${parameter}=true\` requires a key with the grant \`${grant}\`.`,
   )
-  return describeLevel(route) + grants.join('')
+  return describeLevel(route) + [...always, ...grants].join('')
 }
 
 function describeLevel({ permission, needsNoKey, limit, belongsTo }: Route): string {
@@ -163,6 +164,7 @@ function shown(example: JsonObject | undefined): JsonObject {
 const DESCRIPTIONS = {
   200: 'Success.',
   201: 'Created.',
+  202: 'Begun.',
   302: 'Leads on.',
   303: 'Changed; leads to the page.',
 } as const

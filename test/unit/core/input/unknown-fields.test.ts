@@ -188,6 +188,15 @@ const grouped: Groups = {
   retention: { preview: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
   auditLog: { list: [(n, slip) => n.auditLog.list(slip)] },
+  people: {
+    erase: [
+      (n, slip) => n.people.erase({ recipient: 'a', ...slip }),
+      (n, slip) => n.people.erase({ recipient: 'a' }, slip),
+    ],
+    getErasure: [],
+    listErasures: [(n, slip) => n.people.listErasures(slip)],
+    export: [(n, slip) => n.people.export({ recipient: 'a', ...slip })],
+  },
   limits: { get: [] },
   internals: { version: undefined as never },
 }
@@ -204,6 +213,10 @@ const ofAll: {
   retention: { preview: [] },
   logs: { list: [(n, slip) => n.allOrganizations.logs.list(slip)] },
   auditLog: { list: [(n, slip) => n.allOrganizations.auditLog.list(slip)] },
+  people: {
+    ...grouped.people,
+    listErasures: [(n, slip) => n.allOrganizations.people.listErasures(slip)],
+  },
   webhooks: {
     ...grouped.webhooks,
     list: [(n, slip) => n.allOrganizations.webhooks.list(slip)],

@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
+import { eventId } from '../../core/notification/event-payload.ts'
+import type { Notification, NotificationContent } from '../../core/notification/notification.ts'
+import type { StoredReport } from '../../core/ports/storage/custody.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import { chunkIds, uploadChunkKind } from '../attachments/index.ts'
+import type { ErasureServices } from './erasing.ts'
+import { namedUploads, type StoredFile, storedFiles } from './files.ts'
+import { type Found, find, subjectOf } from './find.ts'
+import type { ExportedLine } from './model.ts'
+import type { About } from './records.ts'
+
+/** Characters of a part of a file. */
+const PART = 1024 * 1024
+/** Events whose deliveries are read together, and the most of them. */
+const EVENTS = 100
+const DELIVERIES = 1_000
+
+type Lines = AsyncGenerator<ExportedLine, void, undefined>
+
+/** What is stored about a person in an organization. */
+export async function* exported(services: ErasureServices, organizationId: string, about: About): Lines {
+  for await (const found of find(services, organizationId, subjectOf(about, services.kinds)))
+    yield* linesOf(services, organizationId, found)
+}
+
+async function* linesOf(services: ErasureServices, organizationId: string, found: Found): Lines {
+  switch (found.of) {
+    case 'record':
+      yield { ...found.personal.exported(found.record), organizationId }
+      return
+    case 'notifications':
+      for (const item of found.items) yield* notificationLines(services, item)
+      return
+    case 'copies':
+      yield* found.items.map(copyLine)
+      return
+    case 'reports':
+      yield* found.items.map((report) => reportLine(organizationId, report))
+  }
+}
+
+function copyLine({ id, organizationId, channel, to, content, createdAt }: Notification): ExportedLine {
+  const about = { id, organizationId, channel, to, content: shownContent(content) }
+  return { type: 'copy', ...about, createdAt: iso(createdAt) }
+}
+
+function reportLine(organizationId: string, { id, kind, json, at }: StoredReport): ExportedLine {
+  const value = JSON.parse(json)
+  const said = kind === 'message' ? { type: 'received', ...value.data } : { type: 'report', report: value }
+  return { ...said, id, organizationId, at: iso(at) }
+}
+
+async function* notificationLines(services: ErasureServices, item: Notification): Lines {
+  const { storage, notifications } = services
+  const { id, organizationId, content } = item
+  const record = await notifications.get(organizationId, id)
+  yield {
+    type: 'notification',
+    ...record,
+    content: shownContent(content),
+    webhookDeliveries: await deliveriesOf(services, organizationId, id, record.timeline),
+  }
+  if (content.sensitive === true) return
+  const files = await storedFiles(storage.notifications, item)
+  for (const [index, file] of files.entries())
+    if (file.content !== undefined) yield* attachmentLines(id, index, file)
+  for (const upload of await storage.records.get(
+    uploadKind,
+    namedUploads(files).map((name) => ({ id: name })),
+  ))
+    if (upload !== null) yield* uploadLines(services, id, upload)
+}
+
+/** Texts of a sensitive message are never shown. */
+function shownContent(content: NotificationContent): unknown {
+  if (content.sensitive === true) return null
+  const { linkNonce: _, ...shown } = content as NotificationContent & { readonly linkNonce?: string }
+  return shown
+}
+
+async function* attachmentLines(notificationId: string, index: number, file: StoredFile): Lines {
+  const { content = '', ...about } = file
+  const parts = Math.max(1, Math.ceil(content.length / PART))
+  for (let part = 0; part < parts; part += 1) {
+    const piece = content.slice(part * PART, (part + 1) * PART)
+    yield { type: 'attachment', notificationId, index, ...about, part: part + 1, parts, content: piece }
+    await nextTurn()
+  }
+}
+
+async function* uploadLines(
+  { storage }: ErasureServices,
+  notificationId: string,
+  { id, value }: StoredRecord<UploadValue>,
+): Lines {
+  const { filename, contentType, size } = value
+  const chunks = chunkIds(id, size)
+  for (const [index, chunk] of chunks.entries()) {
+    const [stored = null] = await storage.records.get(uploadChunkKind, [{ id: chunk }])
+    const about = { notificationId, id, filename, contentType, size, part: index + 1, parts: chunks.length }
+    yield { type: 'upload', ...about, content: stored?.value.content ?? null }
+  }
+}
+
+/** What the log of deliveries to the organization's endpoints has of the person. */
+async function deliveriesOf(
+  { storage }: ErasureServices,
+  organizationId: string,
+  id: string,
+  timeline: readonly { readonly sequence: number }[],
+): Promise<readonly object[]> {
+  const found: object[] = []
+  for (let at = 0; at < timeline.length; at += EVENTS) {
+    const events = timeline.slice(at, at + EVENTS).map(({ sequence }) => eventId(id, sequence))
+    const deliveries = await storage.webhookEndpoints.deliveriesOf(events, organizationId, DELIVERIES)
+    for (const { eventId: event, endpointId, payload, state, createdAt, attempts } of deliveries)
+      found.push({ eventId: event, endpointId, payload, status: state, createdAt: iso(createdAt), attempts })
+  }
+  return found
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString()
+}

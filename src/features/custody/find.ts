@@ -1,0 +1,174 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { suppressedAddress } from '../../core/channels/recipient.ts'
+import { ERASED_ADDRESS } from '../../core/notification/erased-fact.ts'
+import { concerns as namesOneOf } from '../../core/notification/erasure.ts'
+import type { Fact } from '../../core/notification/facts.ts'
+import { lowerAddress } from '../../core/notification/lower-address.ts'
+import type { Notification } from '../../core/notification/notification.ts'
+import type { MessageReceivedEvent } from '../../core/notification/received-message.ts'
+import type { Person, PersonAddress, PersonalRecords } from '../../core/people/personal-records.ts'
+import type { StoredReport } from '../../core/ports/storage/custody.ts'
+import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { About } from './records.ts'
+
+/** Notifications per read: each may have a mebibyte. */
+const NOTIFICATIONS = 50
+const RECORDS = 100
+const REPORTS = 500
+/** Addresses of a recipient whose records are looked up together. */
+const ADDRESSES = 100
+
+/** Whom an erasure or export is about, while it goes through what is stored. */
+export interface Subject {
+  readonly recipient: string | null
+  /** By the hash of each. By `recipient` those that its notifications have named. */
+  readonly addresses: Map<string, PersonAddress>
+}
+
+/** Something that is stored about a person. */
+export type Found =
+  | { readonly of: 'notifications'; readonly items: readonly Notification[] }
+  | { readonly of: 'copies'; readonly items: readonly Notification[] }
+  | { readonly of: 'reports'; readonly items: readonly StoredReport[] }
+  | { readonly of: 'record'; readonly personal: PersonalRecords; readonly record: StoredRecord }
+
+export interface FindServices {
+  readonly storage: Storage
+  readonly kinds: Kinds
+  personal(): readonly PersonalRecords[]
+}
+
+export function subjectOf({ recipient, addresses }: About, kinds: Kinds): Subject {
+  const subject: Subject = { recipient, addresses: new Map() }
+  for (const { channel, to } of addresses) noteAddress(subject, { kind: kinds.of(channel), to })
+  return subject
+}
+
+export function aboutOf({ recipient, addresses }: Subject): About {
+  return {
+    recipient,
+    addresses: [...addresses.values()].map(({ kind, to }) => ({ channel: kind.name, to })),
+  }
+}
+
+function noteAddress({ addresses }: Subject, address: PersonAddress): void {
+  // A message that was skipped has none.
+  if (address.to === '' || address.to === ERASED_ADDRESS) return
+  const name = `${address.kind.name}\n${suppressedAddress(address.kind, address.to)}`
+  if (!addresses.has(name)) addresses.set(name, address)
+}
+
+/** An address as it was given and in its canonical form, each with small letters A to Z. */
+export function spellingsOf({ kind, to }: PersonAddress): readonly string[] {
+  return [...new Set([to, suppressedAddress(kind, to)].map(lowerAddress))]
+}
+
+type Finding = AsyncGenerator<Found, void, undefined>
+
+/**
+ * Goes through what an organization has stored about a person, in short steps. By `recipient`, addresses that notifications
+ * name are noted before those are yielded, and their records follow.
+ */
+export async function* find(services: FindServices, organizationId: string, subject: Subject): Finding {
+  if (subject.recipient !== null) yield* findOfRecipient(services, organizationId, subject, subject.recipient)
+  else
+    for (const address of subject.addresses.values()) yield* findOfAddress(services, organizationId, address)
+  yield* findRecords(services, organizationId, subject)
+}
+
+async function* findOfRecipient(
+  services: FindServices,
+  organizationId: string,
+  subject: Subject,
+  recipient: string,
+): Finding {
+  const { storage, kinds } = services
+  const read = (page: PageRequest) => storage.notifications.list({ organizationId, recipient }, page)
+  for await (const items of pages(NOTIFICATIONS, read)) {
+    for (const { channel, to } of items) noteAddress(subject, { kind: kinds.of(channel), to })
+    yield { of: 'notifications', items }
+    if (subject.addresses.size < ADDRESSES) continue
+    yield* findRecords(services, organizationId, subject)
+    subject.addresses.clear()
+  }
+}
+
+async function* findOfAddress(
+  services: FindServices,
+  organizationId: string,
+  address: PersonAddress,
+): Finding {
+  const { notifications } = services.storage
+  const channel = address.kind.name
+  for (const to of spellingsOf(address)) {
+    const sent = (page: PageRequest) => notifications.list({ organizationId, channel, to }, page)
+    for await (const items of pages(NOTIFICATIONS, sent)) yield { of: 'notifications', items }
+    const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo: to }, page)
+    for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items }
+  }
+  yield* findReports(services, organizationId, address)
+}
+
+async function* findReports(
+  { storage, kinds }: FindServices,
+  organizationId: string,
+  address: PersonAddress,
+): AsyncGenerator<Found, void, undefined> {
+  const spellings = spellingsOf(address)
+  const canonical = suppressedAddress(address.kind, address.to)
+
+  function isAbout({ kind, json }: StoredReport): boolean {
+    const value: unknown = JSON.parse(json)
+    if (kind === 'receipt') return namesOneOf(value as Fact, spellings)
+    const { channel, from } = (value as MessageReceivedEvent).data
+    return channel === address.kind.name && suppressedAddress(kinds.of(channel), from) === canonical
+  }
+
+  let after: string | undefined
+  do {
+    const page = await storage.custody.reports({ organizationId, most: REPORTS, after })
+    yield { of: 'reports', items: page.items.filter(isAbout) }
+    await nextTurn()
+    after = page.next ?? undefined
+  } while (after !== undefined)
+}
+
+async function* findRecords(services: FindServices, organizationId: string, subject: Subject): Finding {
+  const person: Person = { recipient: subject.recipient, addresses: [...subject.addresses.values()] }
+  for (const personal of services.personal()) {
+    for await (const records of recordsOf(services, organizationId, person, personal))
+      for (const record of records) yield { of: 'record', personal, record }
+  }
+}
+
+async function* recordsOf(
+  { storage: { records } }: FindServices,
+  organizationId: string,
+  person: Person,
+  { kind, ids, concerns }: PersonalRecords,
+): AsyncGenerator<readonly StoredRecord[], void, undefined> {
+  if (ids === undefined) {
+    const read = (page: PageRequest) => records.list(kind, { organizationId }, page)
+    for await (const items of pages(RECORDS, read))
+      yield items.filter(({ value }) => concerns?.(value, person))
+    return
+  }
+  const refs = ids(organizationId, person).map((id) => ({ id }))
+  if (refs.length > 0) yield (await records.get(kind, refs)).filter((record) => record !== null)
+}
+
+async function* pages<Row>(
+  limit: number,
+  read: (page: PageRequest) => Promise<Page<Row>>,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  let cursor: string | undefined
+  do {
+    const { items, nextCursor } = await read({ limit, offset: 0, cursor })
+    yield items
+    await nextTurn()
+    cursor = nextCursor ?? undefined
+  } while (cursor !== undefined)
+}

@@ -1,0 +1,20 @@
+import type { Feature, TogetherOf } from '../../core/feature.ts'
+import type { PeopleApi } from './api.ts'
+import { createErasing, type ErasureServices, erasuresDue } from './erasing.ts'
+import { erasureKind } from './records.ts'
+import type { Served } from './routes.ts'
+import { createPeople } from './service.ts'
+
+/** Erasure and export of what all features have stored about a person. */
+export const custody: Feature<Served & TogetherOf<{ readonly people: PeopleApi }>, ErasureServices> = {
+  name: 'custody',
+  create(core) {
+    const erasing = createErasing(core)
+    const methods = { people: createPeople(core, erasing) }
+    return {
+      api: { tenants: methods, together: methods },
+      due: [erasuresDue(erasing, core.clock)],
+      expiring: [{ kind: erasureKind, after: 'auditDays' }],
+    }
+  },
+}

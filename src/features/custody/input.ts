@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
+import { channel, text } from '../../core/input/fields.ts'
+import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
+import { namedInput } from '../../core/rest/named.ts'
+import type { EraseOptions, PersonInput } from './model.ts'
+
+interface NamedPerson {
+  readonly recipient?: string | undefined
+  readonly channel?: string | undefined
+  readonly to?: string | undefined
+}
+
+interface ErasureBody extends NamedPerson, EraseOptions {}
+
+const fields = {
+  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  channel: channel.optional(),
+  to: text(1, MAX_RECIPIENT_LENGTH).optional().describe('The address on `channel`, in any spelling.'),
+}
+
+function namesOne({ value, issues }: z.core.ParsePayload<NamedPerson>): void {
+  const { recipient, to } = value
+  const byAddress = value.channel !== undefined || to !== undefined
+  const fault = (path: string[], message: string) =>
+    issues.push({ code: 'custom', input: value, path, message })
+  if (recipient === undefined && !byAddress)
+    fault([], 'must name a person: by "recipient", or by "channel" and "to"')
+  else if (recipient !== undefined && byAddress)
+    fault([], 'must name one person: by "recipient", or by "channel" and "to"')
+  else if (byAddress && value.channel === undefined) fault(['channel'], 'must be given')
+  else if (byAddress && to === undefined) fault(['to'], 'must be given')
+}
+
+export const personInput: z.ZodType<PersonInput> = z
+  .object(fields)
+  .check(namesOne) as unknown as z.ZodType<PersonInput>
+
+export const eraseOptions: z.ZodType<EraseOptions> = z.strictObject({
+  dryRun: z.boolean('must be true or false').optional(),
+})
+
+/** Body of `POST /v1/exports`. */
+export const exportRequest: z.ZodType<NamedPerson, NamedPerson> = namedInput(
+  'ExportRequest',
+  z.object(fields),
+)
+
+/** Body of `POST /v1/erasures`. */
+export const erasureRequest: z.ZodType<ErasureBody, ErasureBody> = namedInput(
+  'ErasureRequest',
+  z.object({
+    ...fields,
+    dryRun: z.boolean().optional().describe('`true`: only counts, and changes nothing.'),
+  }),
+)

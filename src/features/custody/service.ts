@@ -1,0 +1,151 @@
+import { unknownChannel } from '../../core/channels/kinds.ts'
+import { assertRecipient } from '../../core/channels/recipient.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { recipientName } from '../../core/people/person-hashes.ts'
+import type { RecordInsert, StoredRecord } from '../../core/ports/storage/records.ts'
+import { createResource } from '../../core/records/resource.ts'
+import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
+import { isoOrNull, parseOptions, parseSubject } from '../../core/tenancy/scope.ts'
+import type { PeopleApi } from './api.ts'
+import { NO_COUNTS } from './counts.ts'
+import { type Erasing, type ErasureServices, FIRST_PASS } from './erasing.ts'
+import { exported } from './export.ts'
+import { eraseOptions, personInput } from './input.ts'
+import type { ErasureRecord, ExportedLine, PersonInput } from './model.ts'
+import { type About, type ErasureValue, erasureKind, RUNNING } from './records.ts'
+
+/** How long a call goes on with an erasure before it answers. */
+const FIRST_PASS_MS = 5_000
+/** Running erasures of an organization. */
+const MOST_RUNNING = 100
+
+/** The use cases of erasure and export. */
+export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant<PeopleApi> {
+  const { storage, stores, audit, ids, clock, kinds, hashes, organizations, box, wake } = core
+  const store = stores.always(erasureKind)
+  const resource = createResource(organizations, {
+    name: 'erasures',
+    rows: store,
+    view,
+    absent: unknownErasure,
+  })
+
+  /** @throws NotifierError as {@link PeopleApi.erase} */
+  function aboutOf(input: PersonInput): About & { readonly target: string } {
+    const { recipient, channel, to } = parseSubject(personInput, input)
+    if (recipient !== undefined)
+      return { recipient, addresses: [], target: recipientName(hashes.recipient(recipient)) }
+    const kind = kinds.known.get(channel)
+    if (kind === undefined) throw unknownChannel(channel, kinds)
+    assertRecipient(kind, to)
+    return { recipient: null, addresses: [{ channel, to }], target: hashes.addressName(kind, to) }
+  }
+
+  /** The stored owner: null over all organizations. @throws NotifierError `not_found` */
+  async function ownerOf(organizationId: string): Promise<string | null> {
+    if (organizationId === ALL_ORGANIZATIONS) return null
+    await organizations.existing(organizationId)
+    return organizationId
+  }
+
+  /** Stores an erasure, or finds the running one of the person. */
+  async function begin(
+    owner: string | null,
+    { target, ...about }: ReturnType<typeof aboutOf>,
+    also: readonly RecordInsert[],
+  ): Promise<StoredRecord<ErasureValue>> {
+    const value: ErasureValue = {
+      target,
+      counts: NO_COUNTS,
+      about: box().seal(JSON.stringify(about)),
+      uploads: [],
+      mark: await storage.custody.mark(),
+      pass: FIRST_PASS,
+      dueAt: clock.now() + FIRST_PASS_MS * 2,
+      completedAt: null,
+    }
+    for (;;) {
+      const running = await store.find({ key: erasureKind.key?.(value, owner) ?? '' })
+      if (running !== null) return running
+      const others = await store.list(
+        { organizationId: owner, list: RUNNING },
+        { limit: 1, offset: MOST_RUNNING - 1 },
+      )
+      if (others.items.length > 0) throw new NotifierError('erasure_limit_reached')
+      const begun = await store.insert({ id: ids.random('era'), organizationId: owner, value }, also)
+      if (begun !== 'taken') return begun
+    }
+  }
+
+  return {
+    async erase(organizationId, person, options) {
+      const about = aboutOf(person)
+      const { dryRun = false } = parseOptions(eraseOptions, options)
+      const owner = await ownerOf(organizationId)
+      if (dryRun) {
+        const counts = await erasing.count(owner, about)
+        const createdAt = new Date(clock.now()).toISOString()
+        const { target } = about
+        return {
+          id: null,
+          organizationId: owner,
+          status: 'dry_run',
+          target,
+          counts,
+          createdAt,
+          completedAt: null,
+        }
+      }
+      const { target } = about
+      const erasure = await begin(owner, about, [
+        audit.entry({ organizationId, action: 'person.erased', target }),
+      ])
+      const end = clock.monotonic() + FIRST_PASS_MS
+      if (erasure.revision === 1) await erasing.goOn(erasure, () => clock.monotonic() < end)
+      wake()
+      return view((await store.find({ id: erasure.id })) ?? erasure)
+    },
+    getErasure: async (organizationId, id) => resource.get(ownerIn(organizationId), id),
+    listErasures: async (organizationId, query) => resource.list(ownerIn(organizationId), query),
+    async export(organizationId, person) {
+      const about = aboutOf(person)
+      const owner = await ownerOf(organizationId)
+      const { id, ...entry } = audit.entry({
+        organizationId,
+        action: 'person.exported',
+        target: about.target,
+      })
+      await stores.always(entry.kind).insert({ id, organizationId: null, value: entry.value })
+      return lines(owner, about)
+    },
+  }
+
+  async function* lines(owner: string | null, about: About): AsyncGenerator<ExportedLine, void, undefined> {
+    for await (const { ids: some } of erasing.organizations(owner))
+      for (const id of some) yield* exported(core, id, about)
+  }
+}
+
+const ownerIn = (organizationId: string): string | null =>
+  organizationId === ALL_ORGANIZATIONS ? null : organizationId
+
+function unknownErasure(id: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `There is no erasure "${id.slice(0, 100)}".`,
+    details: { field: 'id' },
+  })
+}
+
+function view({ id, organizationId, createdAt, value }: StoredRecord<ErasureValue>): ErasureRecord {
+  const { target, counts, about, completedAt } = value
+  return {
+    id,
+    organizationId,
+    status: about === null ? 'completed' : RUNNING,
+    target,
+    counts,
+    createdAt: new Date(createdAt).toISOString(),
+    completedAt: isoOrNull(completedAt),
+  }
+}

@@ -1,0 +1,249 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { servedNotifier } from '../../src/served-notifier.ts'
+import { custodyWorld } from '../support/custody-world.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeEachWith } from '../support/left-out.ts'
+import { STORAGES, whyNoStorage } from '../support/storages.ts'
+
+const ADA = 'ada@example.com'
+const ada = { channel: 'email', to: ADA } as const
+const mail = (to: string, more: object = {}) =>
+  ({ channel: 'email', to, subject: 'Hi', body: 'Hello', ...more }) as const
+const later = () => new Date(Date.now() + 86_400_000).toISOString()
+const NONE = {
+  notifications: 0,
+  cancelled: 0,
+  copies: 0,
+  deliveries: 0,
+  uploads: 0,
+  preferences: 0,
+  suppressions: 0,
+  received: 0,
+  records: 0,
+}
+
+describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) => {
+  it('of nobody is a success with zeros', async () => {
+    const { erase, exported, notifier } = await custodyWorld(await location())
+    for (const person of [ada, { recipient: 'user:42' }]) {
+      expect(await exported(person)).toEqual([])
+      expect(await notifier.people.erase(person, { dryRun: true })).toMatchObject({ id: null, counts: NONE })
+      expect(await erase(person)).toMatchObject({ status: 'completed', counts: NONE })
+    }
+  })
+
+  it('counts in a dry run, and changes nothing', async () => {
+    const { notifier, exported } = await custodyWorld(await location(), { deliver: false })
+    const { id } = await notifier.attachments.upload(Buffer.from('file'), {
+      filename: 'a.txt',
+      contentType: 'text/plain',
+    })
+    await notifier.send(mail(ADA, { email: { attachments: [{ id }] } }))
+    await notifier.send(mail('ADA@example.com', { sendAt: later() }))
+    await notifier.send(mail('bob@example.com', { email: { cc: ['Ada@Example.com'] } }))
+    await notifier.suppressions.add({ ...ada, reason: 'manual' })
+    await notifier.preferences.change(ada, { channels: { email: true } })
+    const before = await exported(ada)
+    const { counts, status } = await notifier.people.erase(ada, { dryRun: true })
+    expect([status, counts]).toEqual([
+      'dry_run',
+      { ...NONE, notifications: 2, cancelled: 2, copies: 1, uploads: 1, preferences: 1, suppressions: 1 },
+    ])
+    expect(await exported(ada)).toEqual(before)
+    expect((await notifier.people.listErasures()).items).toEqual([])
+    expect(await notifier.people.erase(ada)).toMatchObject({ counts, status: 'running' })
+  })
+
+  it('by address spares another person with it by id, and by id spares others with the address', async () => {
+    const { notifier, erase, exported } = await custodyWorld(await location(), {
+      recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: ADA } }])) },
+    })
+    const send = (recipient: string) =>
+      notifier.send({ channel: 'email', recipient, subject: 'Hi', body: `for ${recipient}` })
+    await send('user:1')
+    await send('user:2')
+    await notifier.send(mail(ADA))
+    expect(await erase({ recipient: 'user:1' })).toMatchObject({ counts: { notifications: 1 } })
+    expect(await exported({ recipient: 'user:1' })).toEqual([])
+    expect(await exported({ recipient: 'user:2' })).toHaveLength(1)
+    expect((await exported(ada)).filter(({ type }) => type === 'notification')).toHaveLength(2)
+  })
+
+  it('by id finds all addresses that the person had, and their records', async () => {
+    let address = ADA
+    const { notifier, erase, exported } = await custodyWorld(await location(), {
+      recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: address } }])) },
+    })
+    for (const each of [ADA, 'countess@example.com']) {
+      address = each
+      await notifier.send({ channel: 'email', recipient: 'user:1', subject: 'Hi', body: 'Hello' })
+      await notifier.suppressions.add({ channel: 'email', to: each, source: 'asked by Ada' })
+    }
+    const types = (await exported({ recipient: 'user:1' })).map(({ type }) => type)
+    expect(types.sort()).toEqual(['notification', 'notification', 'suppression', 'suppression'])
+    expect(await erase({ recipient: 'user:1' })).toMatchObject({
+      counts: { notifications: 2, suppressions: 2 },
+    })
+    const { items } = await notifier.suppressions.list()
+    expect(items.map(({ to, source }) => [to, source])).toEqual([
+      [null, null],
+      [null, null],
+    ])
+    await expect(notifier.send(mail(ADA))).rejects.toMatchObject({ code: 'blocked_recipient' })
+  })
+
+  it('keeps what is turned off, and an unsubscribe link that works', async () => {
+    const { notifier, erase, sent } = await custodyWorld(await location(), {
+      publicUrl: 'https://example.com/n',
+      categories: { news: { name: 'News' }, offers: { name: 'Offers' } },
+    })
+    await notifier.preferences.change(ada, { categories: { offers: false } })
+    await notifier.send(mail(ADA, { category: 'news', body: 'Out: {{unsubscribeUrl}}' }))
+    await eventually(async () => sent.length === 1)
+    await erase(ada)
+    expect(await notifier.preferences.get(ada)).toMatchObject({ categories: { offers: false } })
+    const [, token = ''] = /unsubscribe\?t=([\w.-]+)/.exec(JSON.stringify(sent)) ?? []
+    await servedNotifier(notifier).pages.unsubscribe(token)
+    const categories = { offers: false, news: { email: false } }
+    expect(await notifier.preferences.get(ada)).toMatchObject({ categories })
+    for (const category of ['news', 'offers']) {
+      const { id } = await notifier.send(mail(ADA, { category }))
+      await eventually(async () => (await notifier.notifications.get(id)).status === 'skipped')
+    }
+  })
+
+  it('waits for a running attempt, and cancels what waits without naming anyone', async () => {
+    let go = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const events: unknown[] = []
+    const { notifier, sent, erase } = await custodyWorld(await location(), {
+      send: async () => {
+        await gate
+        return { kind: 'accepted' }
+      },
+    })
+    notifier.on('notification.cancelled', (event) => void events.push(event))
+    const running = await notifier.send(mail(ADA))
+    const waiting = await notifier.send(mail(ADA, { sendAt: later() }))
+    await eventually(async () => sent.length === 1)
+    const begun = await notifier.people.erase(ada)
+    expect(begun).toMatchObject({ status: 'running', counts: { notifications: 1, cancelled: 1 } })
+    expect(await notifier.notifications.get(running.id)).toMatchObject({ to: ADA })
+    expect(await notifier.notifications.get(waiting.id)).toMatchObject({
+      status: 'cancelled',
+      to: '(erased)',
+    })
+    const erasure = erase(ada)
+    await wait(100)
+    go()
+    expect(await erasure).toMatchObject({ id: begun.id, counts: { notifications: 2, cancelled: 1 } })
+    expect(await notifier.notifications.get(running.id)).toMatchObject({ status: 'sent', to: '(erased)' })
+    expect(events).toHaveLength(1)
+    expect(JSON.stringify(events)).not.toContain(ADA)
+  })
+
+  it('is one for a person at a time, and says who may see it', async () => {
+    const { notifier, erase } = await custodyWorld(await location())
+    const [first, second] = await Promise.all([notifier.people.erase(ada), notifier.people.erase(ada)])
+    expect(first.id).toBe(second.id)
+    expect((await notifier.people.erase({ channel: 'email', to: 'ADA@EXAMPLE.com' })).id).toBe(first.id)
+    await notifier.organizations.create({ id: 'org_acme', name: 'Acme' })
+    const { people } = notifier.organization('org_acme')
+    const id = first.id ?? ''
+    await expect(people.getErasure(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
+    await expect(notifier.allOrganizations.people.getErasure(id)).rejects.toMatchObject({ code: 'not_found' })
+    expect((await erase(ada)).id).toBe(id)
+    expect((await notifier.people.erase(ada)).id).not.toBe(id)
+    expect((await notifier.people.listErasures()).items).toHaveLength(2)
+    const entries = (await notifier.auditLog.list({ action: 'person.erased' })).items
+    expect(entries).toHaveLength(2)
+    expect(entries[0]?.target.id).toBe(first.target)
+    expect(JSON.stringify(entries)).not.toContain('example.com')
+  })
+
+  it('over all organizations goes through each', async () => {
+    const { notifier, erase, exported } = await custodyWorld(await location(), { deliver: true })
+    const ids = Array.from({ length: 45 }, (_, index) => `org_${index}`)
+    for (const id of ids) {
+      await notifier.organizations.create({ id, name: id })
+      await notifier.organization(id).send(mail(ADA))
+    }
+    const all = notifier.allOrganizations
+    expect(await exported(ada, all)).toHaveLength(45)
+    const preview = await all.people.erase(ada, { dryRun: true })
+    expect(preview).toMatchObject({ organizationId: null, counts: { notifications: 45 } })
+    expect(await erase(ada, all)).toMatchObject({ organizationId: null, counts: { notifications: 45 } })
+    expect(await exported(ada, all)).toEqual([])
+    expect((await all.people.listErasures()).items).toHaveLength(1)
+    expect((await notifier.people.listErasures()).items).toEqual([])
+  })
+
+  it('leaves nothing of a batch of 10,000 that races it', { timeout: 240_000 }, async () => {
+    const { notifier, erase, exported } = await custodyWorld(await location())
+    const batch = Array.from({ length: 1_000 }, (_, index) =>
+      mail(ADA, { body: `${index}`, sendAt: later() }),
+    )
+    let accepted = 0
+    const racing = Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const result = await notifier.sendBatch(batch)
+        accepted += result.accepted
+      }),
+    )
+    await eventually(async () => accepted > 0)
+    const begun = await notifier.people.erase(ada)
+    await racing
+    const { counts } = await erase(ada)
+    expect([accepted, begun.status]).toEqual([10_000, 'running'])
+    expect(counts).toMatchObject({ notifications: 10_000, cancelled: 10_000 })
+    expect(await exported(ada)).toEqual([])
+  })
+
+  it('refuses wrong input', async () => {
+    const { notifier } = await custodyWorld(await location(), { deliver: false })
+    const { people } = notifier
+    const wrong: readonly [input: unknown, code: string, field?: string][] = [
+      [{}, 'invalid_parameter'],
+      [undefined, 'invalid_parameter'],
+      ['ada@example.com', 'invalid_parameter'],
+      [{ recipient: '' }, 'invalid_parameter', 'recipient'],
+      [{ recipient: 5 }, 'invalid_parameter', 'recipient'],
+      [{ channel: 'email' }, 'missing_required_field', 'to'],
+      [{ to: ADA }, 'missing_required_field', 'channel'],
+      [{ ...ada, recipient: 'user:1' }, 'invalid_parameter'],
+      [{ channel: 'emial', to: ADA }, 'invalid_channel', 'channel'],
+      [{ channel: 'email', to: 'ada' }, 'invalid_email', 'to'],
+      [{ channel: 'sms', to: '123' }, 'invalid_phone', 'to'],
+      [{ ...ada, organizationId: 'org_x' }, 'invalid_parameter'],
+    ]
+    for (const [input, code, field] of wrong) {
+      for (const call of [people.erase, people.export]) {
+        const error = await call(input as never).then(
+          () => null,
+          (reason) => reason,
+        )
+        expect([input, error?.code, error?.details?.field], error?.message).toEqual([
+          input,
+          code,
+          field ?? error?.details?.field,
+        ])
+      }
+    }
+    await expect(people.erase(ada, { dryRun: 'yes' } as never)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    await expect(people.getErasure('era_nothing')).rejects.toMatchObject({ code: 'not_found' })
+    expect((await people.listErasures()).items).toEqual([])
+  })
+
+  it('may run a hundred times at once, and no more', async () => {
+    const { notifier } = await custodyWorld(await location(), { deliver: false })
+    const erase = (index: number) => notifier.people.erase({ recipient: `user:${index}` })
+    for (let index = 0; index < 100; index += 1) await erase(index)
+    await expect(erase(100)).rejects.toMatchObject({ code: 'erasure_limit_reached' })
+    expect(await erase(5)).toMatchObject({ status: 'running' })
+  })
+})
