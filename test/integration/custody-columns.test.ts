@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-
 import { custodyChecks } from '../../src/testing/storage/custody.ts'
 import { MARKER } from '../../src/testing/storage/custody-fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
