@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { defineConfig } from 'tsup'
+import ts from 'typescript'
 import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
 
@@ -27,17 +28,49 @@ function declarations(): Record<string, string> {
     stdio: 'inherit',
   })
   if (status !== 0) throw new Error('The types of the package have errors')
+  for (const file of globSync(join(folder, '**/*.d.ts'))) {
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/^(?: {4})+/gm, (spaces) => tabs(spaces, 4)),
+    )
+  }
   return Object.fromEntries(
     entries().map(({ name, source }) => [name, join(folder, source.replace(/\.ts$/, '.d.ts'))]),
   )
 }
 
-/** Without the lines that are comments. Most are paths of sources, and texts that the declarations have too. */
-function withoutComments(code: string): string {
-  const short = code.replace(/^ *(?:\/\/[^\n]*|\/\*\*.*?\*\/)\n/gms, '')
+/**
+ * Without the lines that are comments, and with tabs. Most comments are
+ * paths of sources, and texts that the declarations have too.
+ */
+function shortened(code: string): string {
+  const bare = code.replace(/^ *(?:\/\/[^\n]*|\/\*\*.*?\*\/)\n/gms, '')
+  const inTemplates = linesOfTemplates(bare)
+  const lines = bare
+    .split('\n')
+    .map((line, at) => (inTemplates.has(at) ? line : line.replace(/^(?: {2})+/, (spaces) => tabs(spaces, 2))))
+  const short = lines.join('\n')
   const [one, other] = [code, short].map((each) => transformSync(each, { minify: true }).code)
-  if (one !== other) throw new Error('A line that is no comment looks like one, such as one of a template')
+  if (one !== other) throw new Error('A line of a template was taken for a line of code')
   return short
+}
+
+/** Spaces are up to 200 KB of the package. */
+const tabs = (spaces: string, width: number): string => '\t'.repeat(spaces.length / width)
+
+/** The numbers of the lines that begin inside of a template. */
+function linesOfTemplates(code: string): Set<number> {
+  const file = ts.createSourceFile('chunk.js', code, ts.ScriptTarget.Latest)
+  const lineAt = (position: number): number => file.getLineAndCharacterOfPosition(position).line
+  const found = new Set<number>()
+  const visit = (node: ts.Node): void => {
+    if (node.kind >= ts.SyntaxKind.FirstTemplateToken && node.kind <= ts.SyntaxKind.LastTemplateToken) {
+      for (let line = lineAt(node.getStart(file)) + 1; line <= lineAt(node.end); line += 1) found.add(line)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
 }
 
 export default defineConfig(({ dts }) => ({
@@ -58,7 +91,7 @@ export default defineConfig(({ dts }) => ({
     options.charset = 'utf8'
     options.minifySyntax = true
   },
-  plugins: [{ name: 'without-comments', renderChunk: (code) => ({ code: withoutComments(code) }) }],
+  plugins: [{ name: 'shortened', renderChunk: (code) => ({ code: shortened(code) }) }],
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
   dts: dts !== false && {
     entry: declarations(),
