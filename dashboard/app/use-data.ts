@@ -12,19 +12,24 @@ export interface Data<Value> {
   reload(): Promise<void>
 }
 
-/** Reads something and keeps it fresh. `everyMs` 0: it is read once. */
+/** Reads something and keeps it fresh. `everyMs` 0: it is read once. `organization`: of another one than the address names. */
 export function useData<Value>(
   path: string,
-  { query = {}, everyMs = 10_000 }: { query?: Query; everyMs?: number } = {},
+  {
+    query = {},
+    everyMs = 10_000,
+    organization,
+  }: { query?: Query; everyMs?: number; organization?: string } = {},
 ): Data<Value> {
-  const key = JSON.stringify([path, query, namedOrganization.value])
+  const key = JSON.stringify([path, query, organization ?? namedOrganization.value])
+  const headers = organization === undefined ? {} : { 'X-Organization-ID': organization }
   const value: Signal<Value | null> = useSignal(recall<Value>(key) ?? null)
   const error: Signal<ApiError | null> = useSignal(null)
   const loaded = useRef('')
 
   async function load(signal?: AbortSignal): Promise<void> {
     try {
-      const answer = await ask<Value>(path, { query, ...(signal ? { signal } : {}) })
+      const answer = await ask<Value>(path, { query, headers, ...(signal ? { signal } : {}) })
       loaded.current = key
       value.value = answer
       keep(key, answer)

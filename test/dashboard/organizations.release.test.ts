@@ -34,11 +34,15 @@ describeDashboard('the pages of operators', {}, (suite) => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/must be a colour as #rrggbb/).waitFor()
     await page.getByLabel('Colour', { exact: true }).fill('#0b5fff')
+    await expect.poll(() => page.getByText('The next run removes 0.').count()).toBe(2)
+    await page.getByLabel('Keep contents (days)', { exact: true }).fill('7')
+    await page.getByLabel('Keep notifications (days)', { exact: true }).fill('30')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The organization was saved.').waitFor()
     expect(await host.notifier.organizations.get('org_acme')).toMatchObject({
       plan: 'pro',
       branding: { name: null, logoUrl: null, color: '#0b5fff' },
+      retention: { contentDays: 7, logDays: 30 },
     })
 
     await page.getByRole('link', { name: '<b>Acme</b>' }).click()

@@ -1,17 +1,20 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
+import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
-import type { Organization } from './organization.ts'
+import { count } from '../../ui/number.ts'
+import type { Organization, RetentionPreview } from './organization.ts'
 
 const said = texts.organizations
 const FIELDS = [
   'id',
   'name',
   'plan',
+  'retention.contentDays',
   'retention.logDays',
   'smsCountries',
   'branding.name',
@@ -46,7 +49,9 @@ export function OrganizationForm({
     }
     onSaved()
   })
-  const { id, name, plan, retention, countries, shown, logo, color, opens, clicks } = draft.value
+  const { id, name, plan, contentDays, logDays, countries, shown, logo, color, opens, clicks } = draft.value
+  const nextPass = (kind: keyof RetentionPreview) =>
+    organization === undefined ? null : <NextPass id={organization.id} kind={kind} />
   return (
     <Dialog title={organization === undefined ? said.create : said.edit} onClose={onClose}>
       <Form state={form} fields={FIELDS}>
@@ -76,12 +81,20 @@ export function OrganizationForm({
           onValue={set('plan')}
         />
         <TextField
-          label={said.retention}
-          hint={said.retentionHint}
+          label={said.contentDays}
+          hint={[said.contentDaysHint, nextPass('contents')]}
+          error={form.errorOf('retention.contentDays')}
+          type="number"
+          value={contentDays}
+          onValue={set('contentDays')}
+        />
+        <TextField
+          label={said.logDays}
+          hint={[said.logDaysHint, nextPass('notifications')]}
           error={form.errorOf('retention.logDays')}
           type="number"
-          value={retention}
-          onValue={set('retention')}
+          value={logDays}
+          onValue={set('logDays')}
         />
         <TextField
           label={said.countries}
@@ -127,11 +140,18 @@ export function OrganizationForm({
   )
 }
 
+/** How many the next pass of retention removes, with the saved days. */
+function NextPass({ id, kind }: { readonly id: string; readonly kind: keyof RetentionPreview }) {
+  const { value } = useData<RetentionPreview>('/v1/retention/preview', { organization: id, everyMs: 0 })
+  return value === null ? null : <> {said.nextPass(count(value[kind].removes, value[kind].exact))}</>
+}
+
 interface Draft {
   readonly id: string
   readonly name: string
   readonly plan: string
-  readonly retention: string
+  readonly contentDays: string
+  readonly logDays: string
   readonly countries: string
   readonly shown: string
   readonly logo: string
@@ -145,7 +165,8 @@ function draftOf(organization: Organization | undefined): Draft {
     id: '',
     name: organization?.name ?? '',
     plan: organization?.plan ?? '',
-    retention: organization?.retention.logDays?.toString() ?? '',
+    contentDays: organization?.retention.contentDays?.toString() ?? '',
+    logDays: organization?.retention.logDays?.toString() ?? '',
     countries: organization?.smsCountries?.join(' ') ?? '',
     shown: organization?.branding.name ?? '',
     logo: organization?.branding.logoUrl ?? '',
@@ -155,14 +176,19 @@ function draftOf(organization: Organization | undefined): Draft {
   }
 }
 
-function bodyOf({ name, plan, retention, countries, shown, logo, color, opens, clicks }: Draft) {
+function bodyOf(draft: Draft) {
+  const { name, plan, contentDays, logDays, countries, shown, logo, color, opens, clicks } = draft
   const codes = countries.split(/[\s,]+/).filter((code) => code !== '')
   return {
     name: name.trim(),
     plan: plan.trim() || null,
-    retention: { logDays: retention.trim() === '' ? null : Number(retention) },
+    retention: { contentDays: daysOf(contentDays), logDays: daysOf(logDays) },
     smsCountries: codes.length === 0 ? null : codes,
     branding: { name: shown.trim() || null, logoUrl: logo.trim() || null, color: color.trim() || null },
     tracking: { opens, clicks },
   }
+}
+
+function daysOf(text: string): number | null {
+  return text.trim() === '' ? null : Number(text)
 }
