@@ -1,5 +1,6 @@
 import { invalidOption } from '../errors/invalid-option.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { ERASED_ADDRESS } from '../notification/erased-fact.ts'
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH, type RecipientFault } from './channel-kind.ts'
 
 /**
@@ -24,7 +25,8 @@ export function assertRecipient(kind: ChannelKind, to: string): void {
 }
 
 function faultOf(kind: ChannelKind, to: string): RecipientFault | null {
-  if (to.length > MAX_RECIPIENT_LENGTH) return {}
+  // The storage would take the message for one of an erased person.
+  if (to.length > MAX_RECIPIENT_LENGTH || to === ERASED_ADDRESS) return {}
   if (kind.checkRecipient === undefined) return isPlainLine(to) ? null : {}
   const fault: unknown = kind.checkRecipient(to)
   if (typeof fault === 'object' && !(fault instanceof Promise)) return fault

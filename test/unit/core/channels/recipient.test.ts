@@ -5,6 +5,7 @@ import { type ChannelKind, defineChannel } from '../../../../src/core/channels/c
 import { isPlainEmail } from '../../../../src/core/channels/email-address.ts'
 import { assertRecipient, suppressedAddress } from '../../../../src/core/channels/recipient.ts'
 import { isNotifierError } from '../../../../src/core/errors/notifier-error.ts'
+import { ERASED_ADDRESS } from '../../../../src/core/notification/erased-fact.ts'
 import { CHANNELS, kindOf } from '../../../support/kinds.ts'
 
 function refusal(channel: string, to: string): string | null {
@@ -17,6 +18,10 @@ function refusal(channel: string, to: string): string | null {
     return error.code
   }
 }
+
+it.each(CHANNELS)('%s refuses the address of erased people', (channel) => {
+  expect(refusal(channel, ERASED_ADDRESS)).not.toBeNull()
+})
 
 describe('sms', () => {
   it.each([
