@@ -19,7 +19,7 @@ export function createClient(options: ClientOptions): Client {
   const client = {
     ...organizationClient(send),
     ...methodsOf(OF_SERVICE, send),
-    allOrganizations: methodsOf(OF_ALL, send, '*'),
+    allOrganizations: withErase(methodsOf(OF_ALL, send, '*') as unknown as Different),
     organization: (id: string) => organizationClient(send, id),
   }
   return client as unknown as Client
@@ -32,8 +32,21 @@ interface Different {
   readonly templates: { readonly preview: Method }
   readonly messages: { readonly put: Method }
   readonly attachments: { readonly upload: Method }
+  readonly people: { readonly erase: Method }
   readonly preferences: Readonly<Record<string, Method>>
   readonly organizationPreferences: Readonly<Record<string, Method>>
+}
+
+function withErase(methods: Pick<Different, 'people'>): object {
+  const { erase } = methods.people
+  return {
+    ...methods,
+    people: {
+      ...methods.people,
+      erase: (person: Fields, given?: Fields, ...input: unknown[]) =>
+        erase({ ...given, ...person }, ...input),
+    },
+  }
 }
 
 function organizationClient(send: Send, organizationId?: string): OrganizationClient {
@@ -47,7 +60,7 @@ function organizationClient(send: Send, organizationId?: string): OrganizationCl
         : ofPerson(who, ...input),
   ])
   const client = {
-    ...api,
+    ...withErase(api),
     sendBatch: (notifications: unknown, ...input: unknown[]) => api.sendBatch({ notifications }, ...input),
     async explain(...input: unknown[]) {
       return ((await api.explain(...input)) as Fields).explanations

@@ -73,6 +73,7 @@ function requestOf(
         ...(has('key') && { 'idempotency-key': options?.idempotencyKey ?? randomKey() }),
       },
       body: content,
+      isLines: has('lines'),
       repeatable: has('key') || has('safe') || (method !== 'POST' && method !== 'PATCH'),
     },
     options,

@@ -8,6 +8,7 @@
  * - `key`: it takes an idempotency key, and answers whether it was replayed.
  * - `safe`: it changes nothing, whatever its HTTP method.
  * - `test`: it validates only.
+ * - `lines`: the answer has lines of JSON.
  * - `void`: the answer says only that it is done.
  */
 export type Operation = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`
@@ -54,6 +55,12 @@ const shared: Operations = {
   logs: { list: 'GET /v1/logs list' },
   auditLog: { list: 'GET /v1/audit-log list' },
   retention: { preview: 'GET /v1/retention/preview' },
+  people: {
+    erase: 'POST /v1/erasures body',
+    getErasure: 'GET /v1/erasures/{id}',
+    listErasures: 'GET /v1/erasures list',
+    export: 'POST /v1/exports body lines',
+  },
 }
 
 export const OF_ALL: Operations = { ...shared, notifications, deadLetters }

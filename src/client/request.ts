@@ -19,7 +19,10 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Ends the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Longest time of the call with all its retries, in milliseconds; of a list, of each page. Default: that of the client. */
+  /**
+   * Longest time of the call with all its retries, in milliseconds; of a list, of each page; of an export, until its first line
+   * and between two. Default: that of the client.
+   */
   readonly timeoutMs?: number | undefined
 }
 
@@ -31,10 +34,12 @@ export interface Outgoing {
   readonly body: NonNullable<RequestInit['body']> | undefined
   /** True: repeated requests do what one does. */
   readonly repeatable: boolean
+  /** True: the answer has lines of JSON. */
+  readonly isLines: boolean
 }
 
 export interface Answer {
-  readonly body: Readonly<Record<string, unknown>>
+  readonly body: object
   readonly headers: Headers
 }
 
@@ -55,8 +60,8 @@ export function sender(options: ClientOptions): Send {
   /** Without the query, which may name people. */
   const nameOf = ({ method, path }: Outgoing): string => `${method} ${base}${path.replace(/\?.*/s, '')}`
 
-  async function attempt(outgoing: Outgoing, signal: AbortSignal): Promise<Answer | CarillonError> {
-    const { method, path, body } = outgoing
+  async function attempt(outgoing: Outgoing, limit: Limit): Promise<Answer | CarillonError> {
+    const { method, path, body, isLines } = outgoing
     const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${apiKey}` })
     for (const [name, value] of Object.entries(outgoing.headers)) headers.set(name, value)
     try {
@@ -64,55 +69,112 @@ export function sender(options: ClientOptions): Send {
         method,
         headers,
         body: body ?? null,
-        signal,
+        signal: limit.signal,
         // A browser's `follow` makes a GET of a POST.
         redirect: 'manual',
       })
+      if (isLines && response.ok && response.body !== null)
+        return { body: linesOf(response.body, limit, nameOf(outgoing)), headers: response.headers }
       return answerOf(response, await response.text(), nameOf(outgoing), base)
     } catch (cause) {
-      signal.throwIfAborted()
-      // Node says in the cause why, and of a name with several addresses only by its code.
-      const { message, cause: inner } = cause as {
-        message: string
-        cause?: { message?: string; code?: string }
-      }
-      const why = inner?.message || inner?.code || message
-      return new CarillonError('unreachable', {
-        message: `${nameOf(outgoing)} got no whole answer: ${why}.`,
-        cause,
-      })
+      limit.signal.throwIfAborted()
+      return unreachable(nameOf(outgoing), cause)
     }
   }
 
   return async (outgoing, { signal: given, timeoutMs = usual } = {}) => {
     given?.throwIfAborted()
-    const ended = new AbortController()
-    const { signal } = ended
-    const abort = (): void => ended.abort(given?.reason)
-    given?.addEventListener('abort', abort)
-    const end = performance.now() + timeoutMs
     let cause: unknown
-    const tooLate = (): void => {
+    const limit = limited(given, timeoutMs, () => {
       const message = `${nameOf(outgoing)} took more than ${timeoutMs} ms.`
-      ended.abort(new CarillonError('timeout', { message, cause }))
-    }
-    const timer = setTimeout(tooLate, Math.min(timeoutMs, LONGEST_MS))
+      return new CarillonError('timeout', { message, cause })
+    })
+    const end = performance.now() + timeoutMs
+    limit.begin()
     try {
       for (let repeated = 0; ; repeated += 1) {
-        const answer = await attempt(outgoing, signal)
-        if (!(answer instanceof CarillonError)) return answer
+        const answer = await attempt(outgoing, limit)
+        if (!(answer instanceof CarillonError)) {
+          if (outgoing.isLines) limit.pause()
+          else limit.end()
+          return answer
+        }
         cause = answer
         // Clients that are told to wait should not all return together.
         const waitMs = (answer.retryAfterMs ?? 0) + Math.random() * 500 * 2 ** repeated
         const isLate = performance.now() + waitMs > end
         if (repeated >= retries || isLate || !mayRepeat(answer, outgoing)) throw answer
-        await pause(waitMs, signal)
+        await pause(waitMs, limit.signal)
       }
-    } finally {
-      clearTimeout(timer)
-      given?.removeEventListener('abort', abort)
+    } catch (error) {
+      limit.end()
+      throw error
     }
   }
+}
+
+/** Aborts after a time, or with a signal. */
+interface Limit {
+  readonly signal: AbortSignal
+  /** Begins its time. */
+  begin(): void
+  pause(): void
+  /** Lets go of the given signal, too. */
+  end(): void
+}
+
+function limited(given: AbortSignal | undefined, ms: number, late: () => CarillonError): Limit {
+  const ended = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const abort = (): void => ended.abort(given?.reason)
+  given?.addEventListener('abort', abort)
+  return {
+    signal: ended.signal,
+    begin() {
+      timer = setTimeout(() => ended.abort(late()), Math.min(ms, LONGEST_MS))
+    },
+    pause: () => clearTimeout(timer),
+    end() {
+      clearTimeout(timer)
+      given?.removeEventListener('abort', abort)
+    },
+  }
+}
+
+async function* linesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  limit: Limit,
+  what: string,
+): AsyncGenerator<unknown, void> {
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      limit.begin()
+      const { done, value } = await reader.read()
+      limit.pause()
+      if (done) break
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield JSON.parse(line)
+    }
+    if (rest !== '') throw new Error('its last line is cut')
+  } catch (cause) {
+    limit.signal.throwIfAborted()
+    throw unreachable(what, cause)
+  } finally {
+    limit.end()
+    // Rejects if it has failed.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+function unreachable(what: string, cause: unknown): CarillonError {
+  // Node says in the cause why, and of a name with several addresses only by its code.
+  const { message, cause: inner } = cause as { message: string; cause?: { message?: string; code?: string } }
+  const why = inner?.message || inner?.code || message
+  return new CarillonError('unreachable', { message: `${what} got no whole answer: ${why}.`, cause })
 }
 
 /** Without a slash at its end. */
@@ -169,7 +231,7 @@ function answerOf(
     retryAfterMs: retryAfter(headers.get('retry-after')),
   }
   // In the format `flat`, the message is the error.
-  const { error, code } = body ?? {}
+  const { error, code } = (body ?? {}) as { error?: unknown; code?: unknown }
   if (typeof error === 'string' && typeof code === 'string')
     return new CarillonError(code.toLowerCase(), { ...known, message: error })
   const nested = (error ?? {}) as { code?: unknown; message?: string; details?: CarillonError['details'] }

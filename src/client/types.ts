@@ -28,7 +28,10 @@ export type Remote<Api> = {
     : Remote<Api[Name]>
 }
 
-type Answered<Output> = Output extends List<infer Item> ? Pages<Open<Item>> : Promise<Open<Output>>
+type Answered<Output> =
+  Output extends List<infer Item>
+    ? Pages<Open<Item>>
+    : Promise<Output extends AsyncIterable<unknown> ? Output : Open<Output>>
 
 export interface KeyedCallOptions extends CallOptions {
   /**

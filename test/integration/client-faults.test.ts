@@ -212,6 +212,78 @@ describe('a call ends', () => {
   })
 })
 
+describe('an export', () => {
+  const line = (name: string): string => `${JSON.stringify({ type: 'record', name })}\n`
+  /** Some bytes at a time: lines and letters come in pieces. */
+  const lines =
+    (text: string, then: (response: ServerResponse) => void): Reply =>
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      const bytes = Buffer.from(text)
+      let at = 0
+      const more = (): void => {
+        if (at < bytes.length) {
+          response.write(bytes.subarray(at, at + 7))
+          at += 7
+          setTimeout(more, 1)
+        } else then(response)
+      }
+      more()
+    }
+
+  async function read(options: Partial<ClientOptions> = {}, signal?: AbortSignal): Promise<unknown[]> {
+    const names: unknown[] = []
+    for await (const { name } of await client(options).people.export({ recipient: 'ada' }, { signal }))
+      names.push(name)
+    return names
+  }
+
+  it('is read line by line, in whatever pieces they come', async () => {
+    replies = [lines(line('é–😀'.repeat(20)) + line('b'), (response) => response.end())]
+    expect(await read()).toEqual(['é–😀'.repeat(20), 'b'])
+  })
+
+  it.each([
+    ['that breaks off', line('a'), (response: ServerResponse) => response.destroy(), 'unreachable'],
+    [
+      'that ends within a line',
+      `${line('a')}{"ty`,
+      (response: ServerResponse) => response.end(),
+      'unreachable',
+    ],
+    ['that pauses', line('a'), () => {}, 'timeout'],
+  ] as const)('%s is an error, and is not repeated', async (_, text, then, code) => {
+    replies = [lines(text, then)]
+    expect((await failure(read({ timeoutMs: 1_000 }))).code).toBe(code)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('lets its reader take its time, and ends with a signal', async () => {
+    replies = [lines(line('a') + line('b'), () => {})]
+    const controller = new AbortController()
+    const all = await client({ timeoutMs: 300 }).people.export(
+      { recipient: 'ada' },
+      { signal: controller.signal },
+    )
+    const reason = new Error('enough')
+    const seen: unknown[] = []
+    const reading = (async () => {
+      for await (const { name } of all) {
+        seen.push(name)
+        await new Promise((resolve) => setTimeout(resolve, 400))
+        if (name === 'b') controller.abort(reason)
+      }
+    })()
+    await expect(reading).rejects.toBe(reason)
+    expect(seen).toEqual(['a', 'b'])
+  })
+
+  it('that is refused is an error of the call', async () => {
+    replies = [refused(403, 'insufficient_permissions')]
+    expect((await failure(read())).code).toBe('insufficient_permissions')
+  })
+})
+
 describe('an error is clear', () => {
   it('in both formats of the service', async () => {
     replies = [

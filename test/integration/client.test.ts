@@ -13,6 +13,8 @@ const ada = { recipient: 'user:42' }
 
 interface World {
   readonly client: Client
+  /** With the grant `content`. */
+  readonly reader: Client
   /** With an operator key. */
   readonly operator: Client
   readonly notifier: Notifier
@@ -224,6 +226,32 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   listMissingTranslations: async ({ client }) => client.templates.missing(),
   listLogs: async ({ client }) => client.logs.list({ channel: 'email' }),
+  erasePerson: async ({ client, operator }) => {
+    const person = { channel: 'email', to: 'erased@example.com' } as const
+    await client.send({ ...later, to: person.to })
+    const counted = { status: 'dry_run', counts: { notifications: 1 } }
+    expect(await client.people.erase(person, { dryRun: true })).toMatchObject(counted)
+    expect(await operator.allOrganizations.people.erase(person, { dryRun: true })).toMatchObject(counted)
+    expect(await client.people.erase(person)).toMatchObject({ counts: { cancelled: 1 } })
+  },
+  listErasures: async ({ client }) => client.people.listErasures(),
+  getErasure: async ({ client }) => {
+    const { id } = await client.people.erase({ channel: 'email', to: 'other@example.com' })
+    return client.people.getErasure(id ?? '')
+  },
+  exportPerson: async ({ client, reader }) => {
+    const person = { channel: 'email', to: 'exported@example.com' } as const
+    for (let sent = 0; sent < 100; sent += 1)
+      await client.send({ ...later, to: person.to, body: 'ä'.repeat(500) })
+    const types: string[] = []
+    for await (const { type } of await reader.people.export(person)) types.push(type)
+    expect(types).toEqual(Array(100).fill('notification'))
+    await expect(client.people.export(person)).rejects.toMatchObject({ code: 'insufficient_permissions' })
+    for await (const { type } of await reader.people.export(person)) {
+      expect(type).toBe('notification')
+      break
+    }
+  },
   previewRetention: ({ client }) => client.retention.preview(),
   getStatistics: ({ client }) => client.statistics.get(),
   getOperations: ({ operator }) => operator.operations(),
@@ -328,7 +356,7 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))(
     let receiver: Receiver
     let world: Omit<World, 'name'>
     /** Answers in the order of their requests. */
-    const seen: { method: string; path: string; status: number; body: Promise<unknown> }[] = []
+    const seen: { method: string; path: string; status: number; body: Promise<string> }[] = []
 
     beforeAll(async () => {
       receiver = await httpReceiver((response) => response.end())
@@ -361,12 +389,17 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))(
           async fetch(url, init) {
             const answer = await fetch(url, init)
             const path = new URL(String(url)).pathname.replace(prefix, '')
-            seen.push({ method: `${init?.method}`, path, status: answer.status, body: answer.clone().json() })
+            seen.push({ method: `${init?.method}`, path, status: answer.status, body: answer.clone().text() })
             return answer
           },
         })
       world = {
         client: clientOf(await started.key()),
+        reader: clientOf({
+          authorization: (
+            await notifier.apiKeys.create({ name: 'reader', permission: 'Full Access', grants: ['content'] })
+          ).secret,
+        }),
         operator: clientOf(await started.operatorKey()),
         notifier,
         hook: `http://127.0.0.1:${receiver.port}/`,
@@ -387,7 +420,9 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))(
       const answers = seen.filter((each) => each.method === method && pattern.test(each.path))
       expect(answers.map((answer) => answer.status)).toContain(status)
       const answer = answers.find((each) => each.status === status)
-      expect(response.safeParse(await answer?.body).error).toBe(undefined)
+      expect(response.safeParse(JSON.parse((await answer?.body)?.split('\n', 1)[0] ?? '')).error).toBe(
+        undefined,
+      )
     })
   },
 )

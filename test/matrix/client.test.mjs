@@ -13,7 +13,11 @@ const quiet = { name: 'quiet', send: async () => ({ kind: /** @type {const} */ (
 
 test('the client sends, reads pages, uploads, and gives the errors of the service', async (t) => {
   await whileRunning(createNotifier({ channels: { email: quiet } }), async (notifier) => {
-    const { secret: apiKey } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
+    const { secret: apiKey } = await notifier.apiKeys.create({
+      name: 'test',
+      permission: 'Full Access',
+      grants: ['content'],
+    })
     const url = await listening(t, notifierHandler(notifier, { https: 'allow-loopback' }))
     const client = createClient({ url, apiKey })
     const key = { idempotencyKey: 'one' }
@@ -25,6 +29,10 @@ test('the client sends, reads pages, uploads, and gives the errors of the servic
     for await (const each of client.notifications.list({ limit: 1 })) found.push(each.id)
     assert.equal(found.length, 2)
     assert.equal((await client.notifications.list({ limit: 1 })).items.length, 1)
+    const lines = []
+    for await (const { type } of await client.people.export({ channel: 'email', to: mail.to }))
+      lines.push(type)
+    assert.deepEqual(lines, ['notification', 'notification'])
     const file = { filename: 'a.txt', contentType: 'text/plain' }
     for (const content of [new Blob(['Hi']), new Uint8Array([72, 105]), 'SGk='])
       assert.equal((await client.attachments.upload(content, file)).size, 2)

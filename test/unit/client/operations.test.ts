@@ -48,6 +48,7 @@ it.each(here)('%s takes and gives what its route does', (name, operation) => {
     (isTest || route?.operation === 'explainMessage' || route?.permission === 'Read Only')
       ? ['safe']
       : []),
+    ...(route?.mediaType === 'application/x-ndjson' ? ['lines'] : []),
     ...(isTest ? ['test'] : []),
     ...(route?.response === deleted ? ['void'] : []),
   ]

@@ -10,6 +10,7 @@ import type * as apiKeys from '../../../src/features/api-keys/schemas.ts'
 import type { uploadRecord } from '../../../src/features/attachments/schemas.ts'
 import type { auditList } from '../../../src/features/audit/schemas.ts'
 import type * as categories from '../../../src/features/categories/schemas.ts'
+import type * as people from '../../../src/features/custody/schemas.ts'
 import type { retryResult } from '../../../src/features/failures/schemas.ts'
 import type * as languages from '../../../src/features/languages/schemas.ts'
 import type * as layouts from '../../../src/features/layouts/schemas.ts'
@@ -79,6 +80,8 @@ it('methods give what the schemas of their routes say', () => {
   answers<typeof organizations.organizationRecord>(client.organizations.create, client.organizations.get)
   answers<typeof organizations.organizationList>(client.organizations.list)
   answers<typeof organizations.organizationDeletion>(client.organizations.delete)
+  answers<typeof people.erasureRecord>(client.people.erase, client.people.getErasure)
+  answers<typeof people.erasureList>(client.people.listErasures)
   answers<typeof auditList>(client.auditLog.list)
   // @ts-expect-error: a list is no record
   answers<typeof text.templateList>(templates.get)
