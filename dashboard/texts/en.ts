@@ -246,6 +246,7 @@ export const en = {
     create: 'Suppress a recipient',
     channel: 'Channel',
     to: 'Recipient',
+    address: 'Whole address',
     erased: 'Erased',
     toHint:
       'As in a send: an e-mail address, a phone number such as +43 660 1234567, an address of a channel.',
@@ -253,6 +254,7 @@ export const en = {
     reasons: {
       hard_bounce: 'Hard bounce',
       complaint: 'Spam complaint',
+      stop: 'Replied STOP',
       unsubscribe: 'Unsubscribed',
       manual: 'By hand',
     },

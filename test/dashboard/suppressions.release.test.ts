@@ -29,6 +29,31 @@ describeDashboard('the page of suppressions', {}, (suite) => {
     await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
   })
 
+  it('finds one by its whole address, and those of one reason, and keeps both in the address', async () => {
+    const { page, host } = suite
+    const { suppressions } = host.notifier
+    for (let index = 0; index < 60; index += 1) {
+      await suppressions.add({ channel: 'email', to: `p${index}@example.com`, reason: 'hard_bounce' })
+    }
+    await suppressions.add({ channel: 'sms', to: '+14155550123', reason: 'stop' })
+    await signIn(page, host, await host.key(), '/suppressions')
+    await page.getByRole('row', { name: /p59@example.com/ }).waitFor()
+    await page.getByLabel('Whole address').fill('P0@EXAMPLE.com')
+    await page.getByRole('row', { name: /p0@example.com email Hard bounce/ }).waitFor()
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    expect(page.url()).toContain('to=P0')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByLabel('Reason').selectOption('Replied STOP')
+    await page.getByRole('row', { name: /\+14155550123 sms Replied STOP/ }).waitFor()
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    await assertAccessible(page)
+    await page.getByLabel('Whole address').fill('grace@example.com')
+    await page.getByText('Nothing matches these filters').waitFor()
+    await page.reload()
+    expect(await page.getByLabel('Reason').inputValue()).toBe('stop')
+    await suppressions.remove({ channel: 'sms', to: '+14155550123' })
+  })
+
   it('shows one without its address, which only code and the REST API can lift', async () => {
     const { page, host } = suite
     const { suppressions } = host.notifier

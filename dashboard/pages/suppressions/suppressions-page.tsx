@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { place } from '../../app/router.ts'
 import { may, session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Filters, SelectFilter } from '../../ui/filters.tsx'
+import { Filters, filtersOf, SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -25,6 +24,9 @@ interface Suppression {
   readonly source: string | null
   readonly createdAt: string
 }
+
+const FILTERS = ['to', 'channel', 'reason'] as const
+const REASONS = Object.entries(said.reasons).map(([value, label]) => ({ value, label }))
 
 const COLUMNS: readonly Column<Suppression>[] = [
   {
@@ -45,9 +47,9 @@ const COLUMNS: readonly Column<Suppression>[] = [
 ]
 
 export function SuppressionsPage() {
-  const channel = place.value.query.channel ?? ''
+  const filters = filtersOf(FILTERS)
   const keyOf = ({ channel: on, to, createdAt }: Suppression): string => `${on} ${to ?? createdAt}`
-  const list = useList<Suppression>('/v1/suppressions', { query: { channel }, keyOf })
+  const list = useList<Suppression>('/v1/suppressions', { query: filters, keyOf })
   const creating = useSignal(false)
   const mayChange = may('Full Access')
 
@@ -82,18 +84,20 @@ export function SuppressionsPage() {
   )
   return (
     <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
-      <Filters names={['channel']}>
+      <Filters names={FILTERS}>
+        <TextFilter name="to" label={said.address} />
         <SelectFilter
           name="channel"
           label={said.channel}
           choices={session.value.channels.map((value) => ({ value, label: value }))}
         />
+        <SelectFilter name="reason" label={said.reason} choices={REASONS} />
       </Filters>
       <List
         label={said.title}
         state={list}
         columns={mayChange ? [...COLUMNS, buttons] : COLUMNS}
-        filtered={channel !== ''}
+        filtered={Object.keys(filters).length > 0}
         empty={
           <Empty icon="suppressions" title={said.empty}>
             <p>{said.emptyHint}</p>

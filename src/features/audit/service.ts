@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { AUDIT_ACTIONS, targetKindOf } from '../../core/audit/actions.ts'
 import { type Audit, type AuditValue, auditKind, auditListOf } from '../../core/audit/audit.ts'
@@ -8,10 +7,10 @@ import type { FeatureCore } from '../../core/feature.ts'
 import { channel, instant, nameText, text } from '../../core/input/fields.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { recipientName } from '../../core/people/person-hashes.ts'
-import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { digest } from '../../core/records/digest.ts'
 import { listOf, listOfOwner, listReader } from '../../core/records/list.ts'
+import { searchList } from '../../core/records/search.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { organizationKind, unknownOrganization } from '../../core/tenancy/organization.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
@@ -19,10 +18,6 @@ import { wrong } from '../../core/tenancy/scope.ts'
 import type { Acting, AuditLog } from './api.ts'
 import type { AuditEntry } from './model.ts'
 
-/** Entries per read: a synchronous storage blocks the process meanwhile. */
-const ROWS = 100
-/** Most entries that a page looks at. */
-const MOST_EXAMINED = 2_000
 const LIST = 'audit-log'
 const HOUR = 3_600_000
 
@@ -86,56 +81,14 @@ export function createAuditLog({ stores, organizations, kinds, hashes }: Feature
       const isAll = organizationId === ALL_ORGANIZATIONS
       const of = { organizationId: null, list: isAll ? undefined : auditListOf(organizationId) }
       const since = Math.max(await beginOf(organizationId), filter.from ?? 0)
-      const found = await search(
+      const found = await searchList(
         (request) => store.list(of, request),
         page,
-        since,
-        isFiltered ? ROWS : page.limit,
         (record) => matches(record, { ...filter, target }),
+        ({ createdAt }) => createdAt < since,
       )
       return listOf(listOfOwner(LIST, organizationId), found, page, (record) => view(record, isAll))
     },
-  }
-}
-
-type Entry = StoredRecord<AuditValue>
-
-/**
- * A page of those entries since a time that match.
- *
- * @param rows entries of a read
- */
-async function search(
-  list: (request: PageRequest) => Promise<Page<Entry>>,
-  page: PageRequest,
-  since: number,
-  rows: number,
-  isWanted: (entry: Entry) => boolean,
-): Promise<Page<Entry>> {
-  const items: Entry[] = []
-
-  /** The number of entries until the page is full. */
-  function take(found: readonly Entry[]): number {
-    for (const [at, entry] of found.entries()) {
-      if (isWanted(entry)) items.push(entry)
-      if (items.length === page.limit) return at + 1
-    }
-    return found.length
-  }
-
-  let from: Omit<PageRequest, 'limit'> = page
-  for (let examined = 0; ; examined += rows) {
-    const { items: found, nextCursor } = await list({ ...from, limit: rows })
-    const recent = found.filter(({ createdAt }) => createdAt >= since)
-    const taken = take(recent)
-    // The storage knows the cursor only of the last row that it reads.
-    if (taken < recent.length)
-      return { items, nextCursor: (await list({ ...from, limit: taken })).nextCursor }
-    const isLast = recent.length < found.length || nextCursor === null
-    const isEnough = items.length === page.limit || examined + rows >= MOST_EXAMINED
-    if (isLast || isEnough) return { items, nextCursor: isLast ? null : nextCursor }
-    from = { offset: 0, cursor: nextCursor }
-    await nextTurn()
   }
 }
 
@@ -166,6 +119,8 @@ export function createActing({ actingAs }: Audit): Acting {
     },
   }
 }
+
+type Entry = StoredRecord<AuditValue>
 
 function matches({ createdAt, value }: Entry, { actor, action, target, until }: Filter): boolean {
   return (

@@ -18,7 +18,10 @@ export interface Suppressions {
    * Newest first.
    *
    * @example
-   * const { items } = await notifier.suppressions.list({ channel: 'email' })
+   * const { items } = await notifier.suppressions.list({ channel: 'email', reason: 'hard_bounce' })
+   *
+   * @example
+   * const { items: entries } = await notifier.suppressions.list({ to: 'ada@example.com' })
    */
   list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
   /**

@@ -18,4 +18,7 @@ export interface SuppressionRecord {
 
 export interface SuppressionQuery extends ListQuery {
   readonly channel?: string | undefined
+  /** Recipient in any spelling, as in a send. Also finds an entry whose address was erased. */
+  readonly to?: string | undefined
+  readonly reason?: SuppressionReason | undefined
 }

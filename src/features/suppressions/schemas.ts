@@ -34,6 +34,10 @@ export const suppressionList: z.ZodType<List<SuppressionRecord>> = named(
 export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
   ...page,
   channel: channel.optional(),
+  to: recipient
+    .optional()
+    .describe('The recipient in any spelling; also finds an entry whose address was erased.'),
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
 })
 
 /** Query of `DELETE /v1/suppressions`. */

@@ -1,11 +1,16 @@
+import * as z from 'zod'
+import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
-import { channel } from '../../core/input/fields.ts'
+import { channel, text } from '../../core/input/fields.ts'
+import { SUPPRESSION_REASONS } from '../../core/notification/suppression.ts'
+import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import type { NewRecord } from '../../core/records/record-stores.ts'
+import { searchList } from '../../core/records/search.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Suppressions } from './api.ts'
@@ -13,8 +18,12 @@ import { suppressionInput, suppressionTarget } from './input.ts'
 import type { SuppressionQuery, SuppressionRecord } from './model.ts'
 import { type SuppressionValue, suppressing, suppressionId, suppressionKind } from './records.ts'
 
-const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
+type Filter = Pick<SuppressionQuery, 'channel' | 'to' | 'reason'>
+
+const readList = listReader<Filter>('suppressions', {
   channel: channel.optional(),
+  to: text(1, MAX_RECIPIENT_LENGTH).optional(),
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
 })
 
 /** The use cases of the suppression list. */
@@ -41,6 +50,30 @@ export function createSuppressions({
     }
   }
 
+  async function entriesOf(
+    organizationId: string,
+    { channel, to, reason }: Filter,
+    page: PageRequest,
+  ): Promise<Page<StoredRecord<SuppressionValue>>> {
+    const isWanted = ({ value }: StoredRecord<SuppressionValue>): boolean =>
+      reason === undefined || reason === value.reason
+    if (to === undefined) {
+      const read = (request: PageRequest) => store.list({ organizationId, list: channel }, request)
+      return reason === undefined ? read(page) : searchList(read, page, isWanted)
+    }
+    const asked = channel === undefined ? [...kinds.known.values()] : [kinds.of(channel)]
+    const found = await store.findAll(
+      asked.map((kind) => ({ id: suppressionId(hashes, kind, organizationId, to) })),
+    )
+    const all = found
+      .filter((entry) => entry !== null)
+      .filter(isWanted)
+      .toSorted((one, other) => other.createdAt - one.createdAt)
+    const from = page.cursor === undefined ? page.offset : Number(page.cursor)
+    const until = from + page.limit
+    return { items: all.slice(from, until), nextCursor: until < all.length ? String(until) : null }
+  }
+
   return {
     async add(organizationId, input) {
       const { reason = 'manual', source = null, ...parsed } = parseSubject(suppressionInput, input)
@@ -60,7 +93,7 @@ export function createSuppressions({
     async list(organizationId, query) {
       const { page, filter } = readList(query)
       await organizations.existing(organizationId)
-      const entries = await store.list({ organizationId, list: filter.channel }, page)
+      const entries = await entriesOf(organizationId, filter, page)
       return listOf('suppressions', entries, page, view)
     },
     async remove(organizationId, target) {

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { whatsappChannel } from '../../../../adapters/channels/whatsapp/send.ts'
 import { UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
+import type { SuppressionQuery } from '../../../../src/features/suppressions/model.ts'
 import { suppressionKind } from '../../../../src/features/suppressions/records.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
@@ -46,6 +47,49 @@ describe('suppressions', () => {
     await expect(
       notifier.organization('org_a').suppressions.remove({ channel: 'push', to: 'token' }),
     ).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('are found by address in any spelling, also when it is erased, and by reason', async () => {
+    const { notifier, clock } = await start()
+    const { suppressions } = notifier
+    await suppressions.add({ ...ada, reason: 'complaint' })
+    await suppressions.add({ channel: 'push', to: ada.to })
+    for (let index = 0; index < 130; index += 1) {
+      await suppressions.add({ channel: 'email', to: `p${index}@example.com`, reason: 'hard_bounce' })
+    }
+    const found = async (query: SuppressionQuery) =>
+      (await suppressions.list(query)).items.map(({ channel, to }) => `${channel} ${to}`)
+    await clock.advance(1_000)
+    expect(await found({ channel: 'email', to: 'ADA@Example.com' })).toEqual(['email ada@example.com'])
+    expect((await found({ to: ada.to })).toSorted()).toEqual([
+      'email ada@example.com',
+      'push ada@example.com',
+    ])
+    expect(await found({ to: ada.to, reason: 'manual' })).toEqual(['push ada@example.com'])
+    expect(await found({ to: 'grace@example.com' })).toEqual([])
+    expect(await found({ channel: 'pigeon', to: ada.to })).toEqual([])
+    const first = await suppressions.list({ to: ada.to, limit: 1 })
+    const { items, hasMore } = await suppressions.list({
+      to: ada.to,
+      limit: 1,
+      cursor: first.nextCursor ?? '',
+    })
+    expect([first.hasMore, hasMore, items[0]?.channel === first.items[0]?.channel]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    // Behind more others than are read at once.
+    expect(await found({ reason: 'complaint' })).toEqual(['email ada@example.com'])
+    expect(await found({ reason: 'hard_bounce', limit: 2 })).toEqual([
+      'email p129@example.com',
+      'email p128@example.com',
+    ])
+    await notifier.people.erase({ channel: 'email', to: ada.to })
+    await clock.advance(60_000)
+    expect(await suppressions.list({ channel: 'email', to: ada.to })).toMatchObject({
+      items: [{ to: null, reason: 'complaint' }],
+    })
   })
 
   it('are of well-formed recipients and known organizations', async () => {
