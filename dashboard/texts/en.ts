@@ -151,6 +151,13 @@ export const en = {
     secretHint: 'It is shown once. Only its hash is stored, so that it cannot be shown again.',
     deleteTitle: (name: string) => `Delete “${name}”?`,
     deleteHint: 'The key stops working at once, in every process. Sessions that it began end as well.',
+    deleteOwn:
+      'You are signed in with this key. Deleting it signs you out, and you need another key to come back. The key stops working at once, in every process.',
+    deleteOwnConfirm: 'Delete and sign out',
+    own: 'You are signed in with it',
+    tryToSend: 'Try it in a terminal. With X-Test-Mode the message is checked and not sent.',
+    tryToRead: 'Try it in a terminal: it names the key and what it may do.',
+    tryLine: 'curl command',
     deleted: 'The key was deleted.',
     expired: 'Expired',
     rotate: 'Rotate',

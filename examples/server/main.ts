@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))
 
   const app = express()
-  const pages = dashboard(notifier)
+  const pages = dashboard(notifier, { apiUrl: '/' })
   app.use('/dashboard', notifierRouter(pages, { https: 'allow-loopback' }))
   app.use('/mailbox', notifierRouter(mailbox))
   app.use(notifierRouter(notifier, { https: 'allow-loopback' }))

@@ -36,6 +36,8 @@ export interface DashboardOptions<Request = never> {
   readonly signInUrl?: string | undefined
   /** Lets people sign in with an API key or operator key. @default true */
   readonly keys?: boolean | undefined
+  /** Path or URL at which the REST API is mounted: new keys are shown with a `curl` line for it. @default none */
+  readonly apiUrl?: string | undefined
   /** Title of the pages. @default 'Carillon' */
   readonly title?: string | undefined
 }
@@ -56,6 +58,7 @@ const OPTIONS: OptionNames<DashboardOptions> = {
   authorize: FUNCTION,
   signInUrl: { expected: 'a path or an http or https URL', holds: isLocation },
   keys: BOOLEAN,
+  apiUrl: { expected: 'a path or an http or https URL', holds: isLocation },
   title: ofType('string', 'a text'),
 }
 
@@ -76,10 +79,14 @@ export function dashboard<Request = never>(
   assertOptionNames('dashboard()', options, OPTIONS)
   const served = servedNotifier(notifier)
   const { sessions } = served
-  const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
+  const { authorize, signInUrl = null, keys = true, apiUrl = null, title = 'Carillon' } = options
   if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
   const authenticate = authenticateSession(sessions, authorize as Authorize<never> | undefined)
-  const data = { keys: String(keys), ...(signInUrl === null ? {} : { 'sign-in': signInUrl }) }
+  const data = {
+    keys: String(keys),
+    ...(signInUrl === null ? {} : { 'sign-in': signInUrl }),
+    ...(apiUrl === null ? {} : { api: apiUrl }),
+  }
   const shell = createShell({ title, entry: 'app', data })
 
   function serve(given: HttpApiOptions): HttpApi {

@@ -1,9 +1,11 @@
+import { exec } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { assertAccessible } from '../support/dashboard/browser.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
 import { describeDashboard } from '../support/dashboard/suite.ts'
 
-describeDashboard('the page of API keys', {}, (suite) => {
+describeDashboard('the page of API keys', { options: { apiUrl: '/api' } }, (suite) => {
   it('creates a key that works, shows its secret once, and deletes it', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key(), '/keys')
@@ -20,6 +22,43 @@ describeDashboard('the page of API keys', {}, (suite) => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('The key was deleted.').waitFor()
     await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+  })
+
+  it('shows a new key with a curl line that works', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key(), '/keys')
+    for (const permission of ['Write', 'Read Only']) {
+      await page.getByRole('button', { name: 'Create API key' }).click()
+      await page.getByLabel('Name').fill(permission)
+      await page.getByLabel('Permission').selectOption(permission)
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      const line = await page.getByLabel('curl command').inputValue()
+      await assertAccessible(page)
+      const { stdout } = await promisify(exec)(`${line} --silent --fail-with-body`)
+      const answer = {
+        Write: { to: 'ada@example.com', rendered: { subject: 'Hello' } },
+        'Read Only': { permission },
+      }[permission]
+      expect(JSON.parse(stdout)).toMatchObject(answer as object)
+      await page.getByRole('button', { name: 'Done' }).click()
+    }
+    expect(host.sent).toEqual([])
+  })
+
+  it('warns before the key is deleted that signed the person in', async () => {
+    const { page, host } = suite
+    const { id, secret } = await host.notifier.apiKeys.create({ name: 'Mine', permission: 'Full Access' })
+    await signIn(page, host, secret, '/keys')
+    await page.getByRole('row', { name: /Mine You are signed in with it/ }).waitFor()
+    await page.getByRole('button', { name: 'Delete: Mine' }).click()
+    await page.getByText('You are signed in with this key. Deleting it signs you out').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(await host.notifier.apiKeys.verify(secret)).toMatchObject({ id })
+    await page.getByRole('button', { name: 'Delete: Mine' }).click()
+    await page.getByRole('button', { name: 'Delete and sign out' }).click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    await expect(host.notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
 
   it('says what is wrong beside the field, and keeps what was typed', async () => {

@@ -8,6 +8,7 @@ import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
 import { type CreatedKey, PERMISSIONS, type Permission } from './key.ts'
+import { TryKey } from './try-key.tsx'
 
 const said = texts.keys
 const EXPIRIES = { never: null, days30: 30, days90: 90, days365: 365 } as const
@@ -18,7 +19,7 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
   const created = useSignal<CreatedKey | null>(null)
   const key = created.value
   if (key !== null) {
-    const { name, secret } = key
+    const { name, permission, secret } = key
     return (
       <SecretDialog
         title={said.secretTitle}
@@ -26,7 +27,9 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
         label={name}
         secret={secret}
         onDone={onDone}
-      />
+      >
+        <TryKey permission={permission} secret={secret} />
+      </SecretDialog>
     )
   }
   return (

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { may } from '../../app/session.ts'
+import { may, session, signOut } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -37,14 +37,16 @@ export function KeysPage() {
   )
 
   async function remove(key: Key): Promise<void> {
+    const own = isOwn(key)
     const sure = await confirm({
       title: said.deleteTitle(key.name),
-      hint: said.deleteHint,
-      confirm: texts.actions.delete,
+      hint: own ? said.deleteOwn : said.deleteHint,
+      confirm: own ? said.deleteOwnConfirm : texts.actions.delete,
       danger: true,
     })
     if (!sure) return
     await ask(`/v1/api-keys/${key.id}`, { method: 'DELETE' })
+    if (own) return signOut()
     tell(said.deleted)
     await keys.reload()
   }
@@ -119,12 +121,18 @@ export function KeysPage() {
   )
 }
 
+/** The one that began the session: it ends with the key. */
+function isOwn({ id }: Key): boolean {
+  return id === session.value.actor
+}
+
 function Name({ of: key }: { readonly of: Key }) {
   const days = Math.floor((Date.now() - Date.parse(key.createdAt)) / DAY_MS)
   const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()
   return (
     <>
-      {key.name} {expired ? <Badge tone="bad">{said.expired}</Badge> : null}
+      {key.name} {isOwn(key) ? <Badge tone="info">{said.own}</Badge> : null}{' '}
+      {expired ? <Badge tone="bad">{said.expired}</Badge> : null}
       {!expired && days >= 90 ? <Badge tone="bad">{said.age90(days)}</Badge> : null}
       {!expired && days >= 75 && days < 90 ? <Badge tone="warn">{said.age75(days)}</Badge> : null}
     </>
