@@ -39,7 +39,11 @@ console.log(
  */
 function withoutIt(file) {
   const path = join(copy, file)
-  const lines = readFileSync(path, 'utf8').split('\n')
+  // A list of exported types may take several lines.
+  const joined = readFileSync(path, 'utf8').replace(/^export type \{[^}]*\}/gm, (list) =>
+    list.replaceAll('\n', ' '),
+  )
+  const lines = joined.split('\n')
   const from = new RegExp(`from '\\.{1,2}/(?:features/)?${name}/`)
   const imports = lines.filter((line) => from.test(line))
   const words = imports.flatMap((line) => /\{([^}]*)\}/.exec(line)?.[1]?.match(/\w+(?=\s*(?:,|$))/g) ?? [])

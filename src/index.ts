@@ -188,7 +188,6 @@ export type { PeopleApi } from './features/custody/api.ts'
 export type {
   EraseOptions,
   ErasureCounts,
-  ErasureQuery,
   ErasureRecord,
   ExportedLine,
   PersonInput,

@@ -1,5 +1,5 @@
-import type { List } from '../../core/records/list.ts'
-import type { EraseOptions, ErasureQuery, ErasureRecord, ExportedLine, PersonInput } from './model.ts'
+import type { List, ListQuery } from '../../core/records/list.ts'
+import type { EraseOptions, ErasureRecord, ExportedLine, PersonInput } from './model.ts'
 
 /** Erasure and export of what is stored about a person. */
 export interface PeopleApi {
@@ -33,7 +33,7 @@ export interface PeopleApi {
    * @example
    * const { items } = await notifier.people.listErasures()
    */
-  listErasures(query?: ErasureQuery): Promise<List<ErasureRecord>>
+  listErasures(query?: ListQuery): Promise<List<ErasureRecord>>
   /**
    * Everything that an erasure would remove, as lines for JSON: read as fast as the caller goes on, so that memory stays flat.
    * Texts of `sensitive` messages are never shown.

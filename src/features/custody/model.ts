@@ -1,5 +1,3 @@
-import type { ListQuery } from '../../core/records/list.ts'
-
 /** A person: by the application's id, or by an address on a channel, in any spelling. */
 export type PersonInput =
   | {
@@ -53,8 +51,6 @@ export interface ErasureRecord {
   /** Null: it is running. */
   readonly completedAt: string | null
 }
-
-export type ErasureQuery = ListQuery
 
 /** A line of an export. Its other fields depend on `type`. */
 export interface ExportedLine {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { List } from '../../core/records/list.ts'
+import type { List, ListQuery } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Filters, page } from '../../core/rest/query-schemas.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
-import type { ErasureQuery, ErasureRecord, ExportedLine } from './model.ts'
+import type { ErasureRecord, ExportedLine } from './model.ts'
 
 /** An erasure. */
 export const erasureRecord: z.ZodType<ErasureRecord> = named(
@@ -32,7 +32,7 @@ export const erasureRecord: z.ZodType<ErasureRecord> = named(
 export const erasureList: z.ZodType<List<ErasureRecord>> = named('ErasureList', listOf(erasureRecord))
 
 /** Filters of `GET /v1/erasures`. */
-export const erasureQuery: z.ZodType<Filters<ErasureQuery>> = z.object(page)
+export const erasureQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
 
 /** A line of an export. */
 export const exportedLine: z.ZodType<ExportedLine> = named(
