@@ -146,6 +146,7 @@ export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
 export type { DraftChange, PublishOptions } from './core/text/draft-input.ts'
 export type { TemplateChange, TemplateInput } from './core/text/input.ts'
 export type {
+  ListedTemplate,
   TemplateComparison,
   TemplateDraftRecord,
   TemplatePreview,

@@ -71,6 +71,8 @@ export interface Audited {
 
 /** Makes entries of the audit log, for the commits of the changes. */
 export interface Audit {
+  /** Who makes the present call. */
+  actor(): AuditActor
   /** The insert of an entry. Its author is that of the present call. */
   entry(audited: Audited): RecordInsert<AuditValue>
   /** Calls a function, and makes the author that of all its calls, whenever they come. */
@@ -120,6 +122,7 @@ export function createAudit(ids: Pick<IdGenerator, 'random'>, stores: RecordStor
   }
 
   return {
+    actor: () => (present.getStore() ?? CODE).actor,
     entry,
     actingAs(author, work) {
       isNaming = true

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { AuditAction, AuditTargetKind } from '../audit/actions.ts'
+import type { AuditActor } from '../audit/audit.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { channel } from '../input/fields.ts'
 import type { FactType } from '../notification/facts.ts'
@@ -69,6 +70,16 @@ export const outcomeTextFields: {
     .nullable()
     .describe('The address of the copy that it is about. Null: it is about `to`.'),
 }
+
+/** Who made a change. */
+export const actor: z.ZodType<AuditActor> = named(
+  'Actor',
+  z.object({
+    type: z.enum(['key', 'operator', 'session', 'code']),
+    id: z.string().describe('Id of the key, or name of the person or actor.'),
+    name: z.string().nullable().describe('Name of the key.'),
+  }),
+)
 
 /** Response to a deletion. */
 export const deleted: z.ZodType<{ deleted: true }> = named('Deleted', z.object({ deleted: z.literal(true) }))

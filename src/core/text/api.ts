@@ -4,6 +4,7 @@ import type { List, ListQuery } from '../records/list.ts'
 import type { DraftChange, PublishOptions } from './draft-input.ts'
 import type { TemplateChange, TemplateInput } from './input.ts'
 import type {
+  ListedTemplate,
   TemplateComparison,
   TemplateDraftRecord,
   TemplatePreview,
@@ -44,7 +45,7 @@ export interface StoredTemplates<Channels extends ChannelParts = AnyChannel> {
    * @example
    * const { items, nextCursor } = await notifier.templates.list({ limit: 50 })
    */
-  list(query?: ListQuery): Promise<List<TemplateRecord>>
+  list(query?: ListQuery): Promise<List<ListedTemplate>>
   /**
    * Changes the given fields. A change of subject, text or layout makes a new version; queued notifications keep
    * theirs.

@@ -146,7 +146,7 @@ export function createDrafts(
         (value, before) => [
           ...(value.version === before.value.version
             ? []
-            : [insertVersion(template.id, before.organizationId, value)]),
+            : [insertVersion(template.id, before.organizationId, value, audit.actor())]),
           // A draft that was changed meanwhile stays.
           { kind: draftKind, do: 'remove', id: template.id, only: { edit: draft.edit } },
           publishing(template, before.value, value),

@@ -1,3 +1,4 @@
+import type { AuditActor } from '../audit/audit.ts'
 import type { TemplateReference } from '../notification/notification.ts'
 import type { RecordInsert, RecordRef, StoredRecord } from '../ports/storage/records.ts'
 import type { RecordKind } from '../records/record-kind.ts'
@@ -45,6 +46,8 @@ export const templateKind: RecordKind<StoredTemplate> = {
 interface VersionValueOf<Form> extends TemplateValueOf<Form> {
   /** Id of the template. */
   readonly template: string
+  /** Who made it. Absent: made before authors were kept. */
+  readonly author?: AuditActor | undefined
 }
 
 export interface VersionValue extends VersionValueOf<string> {}
@@ -52,7 +55,7 @@ export interface VersionValue extends VersionValueOf<string> {}
 export const versionKind: RecordKind<VersionValueOf<Text>> = {
   name: 'template_versions',
   version: 1,
-  notPersonal: 'text for all',
+  notPersonal: 'text for all, which names its author on purpose',
   list: ({ template }) => template,
 }
 
@@ -121,13 +124,14 @@ export function insertVersion(
   id: string,
   organizationId: string | null,
   value: StoredTemplate,
+  author: AuditActor,
 ): RecordInsert<VersionValueOf<Text>> {
   return {
     kind: versionKind,
     do: 'insert',
     id: versionId({ id, version: value.version }),
     organizationId,
-    value: { ...value, description: null, template: id },
+    value: { ...value, description: null, template: id, author },
   }
 }
 
@@ -138,7 +142,7 @@ export function toTemplate({ id, organizationId, createdAt, value }: StoredRecor
 
 /** The template as it was in a version. */
 export function versionOf({ value, ...record }: StoredRecord<VersionValue>): Template {
-  const { template: id, ...rest } = value
+  const { template: id, author: _, ...rest } = value
   return toTemplate({ ...record, id, value: rest })
 }
 

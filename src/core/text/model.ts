@@ -1,3 +1,4 @@
+import type { AuditActor } from '../audit/audit.ts'
 import type { Placeholder } from './compile.ts'
 import type { DiffHunk } from './diff-lines.ts'
 import type { RenderedMessage } from './render.ts'
@@ -30,6 +31,12 @@ export interface TemplateRecord {
   readonly updatedAt: string
 }
 
+/** A template in a list. */
+export interface ListedTemplate extends TemplateRecord {
+  /** True: it has changes that are not published. */
+  readonly hasDraft: boolean
+}
+
 /** The text of a template in a locale. */
 export interface VariantRecord extends Pick<TemplateRecord, 'subject' | 'body' | 'html' | 'text'> {}
 
@@ -49,6 +56,8 @@ export interface TemplateVersionRecord
     | 'locales'
     | 'metadata'
   > {
+  /** Who made it. Null: it is from before authors were kept. */
+  readonly author: AuditActor | null
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string
 }
@@ -56,7 +65,7 @@ export interface TemplateVersionRecord
 /** Changes of a template that are not sent before they are published. */
 export interface TemplateDraftRecord
   extends Pick<TemplateRecord, 'name'>,
-    Omit<TemplateVersionRecord, 'version' | 'createdAt'> {
+    Omit<TemplateVersionRecord, 'version' | 'author' | 'createdAt'> {
   /** The version that it began with. */
   readonly basedOn: number
   /** From 1; rises with every change of the draft. */

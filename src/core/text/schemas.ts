@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { partsFields } from '../notification/part-schemas.ts'
 import type { List } from '../records/list.ts'
 import { named } from '../rest/named.ts'
-import { channelName, listOf, metadataField, timestamp } from '../rest/schemas.ts'
+import { actor, channelName, listOf, metadataField, timestamp } from '../rest/schemas.ts'
 import type {
+  ListedTemplate,
   TemplateComparison,
   TemplateDraftRecord,
   TemplatePreview,
@@ -36,24 +37,20 @@ const text = {
 }
 
 /** A template in responses. */
-export const templateRecord: z.ZodType<TemplateRecord> = named(
-  'Template',
-  z.object({
-    id: z.string().regex(/^tpl_[\w-]+$/),
-    name: z.string(),
-    channel: channelName,
-    ...text,
-    description: z.string().nullable(),
-    metadata: metadataField,
-    category: z
-      .string()
-      .nullable()
-      .describe('Id of the category of messages that name none. Null: `default`.'),
-    version: z.int().min(1),
-    createdAt: timestamp,
-    updatedAt: timestamp.describe('When the current version was made.'),
-  }),
-)
+const template = z.object({
+  id: z.string().regex(/^tpl_[\w-]+$/),
+  name: z.string(),
+  channel: channelName,
+  ...text,
+  description: z.string().nullable(),
+  metadata: metadataField,
+  category: z.string().nullable().describe('Id of the category of messages that name none. Null: `default`.'),
+  version: z.int().min(1),
+  createdAt: timestamp,
+  updatedAt: timestamp.describe('When the current version was made.'),
+})
+
+export const templateRecord: z.ZodType<TemplateRecord> = named('Template', template)
 
 /** A version of a template in responses. */
 export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = named(
@@ -64,6 +61,7 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = named(
     channel: channelName,
     ...text,
     metadata: metadataField,
+    author: actor.nullable().describe('Null: it is from before authors were kept.'),
     createdAt: timestamp.describe('Creation time of the version.'),
   }),
 )
@@ -117,7 +115,15 @@ export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = named
   listOf(templateVersionRecord),
 )
 
-export const templateList: z.ZodType<List<TemplateRecord>> = named('TemplateList', listOf(templateRecord))
+export const templateList: z.ZodType<List<ListedTemplate>> = named(
+  'TemplateList',
+  listOf(
+    named(
+      'ListedTemplate',
+      template.extend({ hasDraft: z.boolean().describe('True: it has changes that are not published.') }),
+    ),
+  ),
+)
 
 /** Fields of a rendered text. */
 export const renderedFields: {

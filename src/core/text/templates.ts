@@ -22,6 +22,7 @@ import {
   templateRef,
   templateShape,
   toTemplate,
+  type VersionValue,
   versionId,
   versionOf,
   versionShape,
@@ -90,7 +91,9 @@ export function createTemplates(services: AuthoringServices): Templates {
           ? changedValue(value, change, readAt)
           : 'outdated',
       (value, before) => [
-        ...(value.version === before.value.version ? [] : [insertVersion(id, before.organizationId, value)]),
+        ...(value.version === before.value.version
+          ? []
+          : [insertVersion(id, before.organizationId, value, audit.actor())]),
         ...auditedChange(audit, {
           organizationId: before.organizationId,
           action,
@@ -112,11 +115,11 @@ export function createTemplates(services: AuthoringServices): Templates {
     return UNVERSIONED.every(same) ? value : after
   }
 
-  async function findVersion(template: Template, version: number): Promise<Template> {
+  async function findVersion(template: Template, version: number): Promise<StoredRecord<VersionValue>> {
     const known = Number.isSafeInteger(version) && version >= 1 && version <= template.version
     const found = known ? await versions.find({ id: versionId({ id: template.id, version }) }) : null
     if (found === null) throw unknownVersion(template)
-    return versionOf(found)
+    return found
   }
 
   const { drafted, ...drafts } = createDrafts(services, { ...checks, store, find, changedValue, view })
@@ -153,7 +156,7 @@ export function createTemplates(services: AuthoringServices): Templates {
       const id = ids.random('tpl')
       const named = { ...value, ...usesOfAll(value) }
       const created = await store.insert({ id, organizationId, value: named }, (stored) => [
-        insertVersion(id, organizationId, stored),
+        insertVersion(id, organizationId, stored, audit.actor()),
         audit.entry({
           organizationId,
           action: 'template.created',
@@ -171,7 +174,10 @@ export function createTemplates(services: AuthoringServices): Templates {
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      return store.list('templates', { organizationId }, page, ROWS, view)
+      return store.list('templates', { organizationId }, page, ROWS, async (found) => {
+        const drafted = await stores.of(draftKind).findAll(found.map(({ id }) => ({ id })))
+        return found.map((record, at) => ({ ...view(record), hasDraft: drafted[at] !== null }))
+      })
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
@@ -201,8 +207,8 @@ export function createTemplates(services: AuthoringServices): Templates {
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      return versions.list('template-versions', { organizationId, list: id }, page, ROWS, (record) =>
-        versionView(versionOf(record)),
+      return versions.list('template-versions', { organizationId, list: id }, page, ROWS, async (found) =>
+        found.map(versionView),
       )
     },
     async version(organizationId, idOrName, version) {
@@ -211,11 +217,11 @@ export function createTemplates(services: AuthoringServices): Templates {
     async compare(organizationId, idOrName, from, to) {
       const template = await find(organizationId, idOrName)
       const [older, newer] = await Promise.all([findVersion(template, from), findVersion(template, to)])
-      return processor.share(organizationId)(compareSteps(older, newer))
+      return processor.share(organizationId)(compareSteps(versionOf(older), versionOf(newer)))
     },
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
-      const found = await findVersion(template, version)
+      const found = versionOf(await findVersion(template, version))
       const { subject, body, format, text, locales } = found
       const { layout = null, locale = null, metadata = null } = found
       const earlier = { subject, body, format, text, layout, locale, locales, metadata }
@@ -280,12 +286,26 @@ function nameTaken(name: string): NotifierError {
   })
 }
 
-function versionView(stored: Template): TemplateVersionRecord {
+function versionView(record: StoredRecord<VersionValue>): TemplateVersionRecord {
+  const stored = versionOf(record)
+  const { author = null } = record.value
   const { id, version, channel, subject, updatedAt } = stored
   const { layout = null, locale = null, metadata = null } = stored
   const locales = shownVariants(stored.locales)
   const createdAt = new Date(updatedAt).toISOString()
-  return { id, version, channel, subject, ...shownText(stored), layout, locale, locales, metadata, createdAt }
+  return {
+    id,
+    version,
+    channel,
+    subject,
+    ...shownText(stored),
+    layout,
+    locale,
+    locales,
+    metadata,
+    author,
+    createdAt,
+  }
 }
 
 const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))

@@ -88,7 +88,7 @@ export interface TextStore<Whole extends object, Stored extends object> {
     of: { readonly organizationId: string; readonly list?: string | undefined },
     page: PageRequest,
     rows: number,
-    view: (record: StoredRecord<Whole>) => Item,
+    view: (found: readonly StoredRecord<Whole>[]) => Promise<readonly Item[]>,
   ): Promise<List<Item>>
   /** As {@link RecordStore.insert}. @param also other writes of the commit */
   insert(
@@ -147,7 +147,7 @@ export function createTextStore<Whole extends object, Stored extends object>(
         rows,
         size: ({ value }) =>
           shape.textsOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0),
-        view: async (found) => (await read(shape, found)).map(view),
+        view: async (found) => view(await read(shape, found)),
       }),
     async insert(record, also) {
       const { value, inserts } = split(record, record.value)

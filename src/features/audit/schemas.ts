@@ -4,7 +4,7 @@ import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Filters, line, page, recipient, time } from '../../core/rest/query-schemas.ts'
-import { channelName, listOf, type Open, timestamp } from '../../core/rest/schemas.ts'
+import { actor, channelName, listOf, type Open, timestamp } from '../../core/rest/schemas.ts'
 import type { AuditEntry, AuditLogQuery } from './model.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
@@ -16,11 +16,7 @@ const auditEntry: z.ZodType<Open<AuditEntry>> = named(
     id: z.string(),
     organizationId: z.string().nullable().describe('Null: it concerns operators.'),
     at: timestamp,
-    actor: z.object({
-      type: z.enum(['key', 'operator', 'session', 'code']),
-      id: z.string().describe('Id of the key, or name of the person or actor.'),
-      name: z.string().nullable().describe('Name of the key.'),
-    }),
+    actor,
     action: z.string().describe(`For example ${AUDIT_ACTIONS.slice(0, 3).join(', ')}.`),
     target: z.object({
       kind: z.string(),

@@ -1,3 +1,5 @@
+import type { AuditActor } from '../../core/audit/audit.ts'
+
 /** A layout or partial. It is also valid as an update, without its id and dates, and then changes nothing. */
 export interface SharedTextRecord {
   /** `lay_…` or `part_…` */
@@ -17,6 +19,8 @@ export interface SharedTextRecord {
 /** A version of a layout or partial. Its description is not versioned. */
 export interface SharedTextVersionRecord
   extends Pick<SharedTextRecord, 'id' | 'version' | 'name' | 'html' | 'text'> {
+  /** Who made it. Null: it is from before authors were kept. */
+  readonly author: AuditActor | null
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string
 }

@@ -1,3 +1,4 @@
+import type { AuditActor } from '../../core/audit/audit.ts'
 import type { RecordInsert, RecordRef, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { SharedRole, SharedSource, SharedText } from '../../core/text/shared-text.ts'
@@ -35,6 +36,8 @@ export const sharedKind: RecordKind<StoredShared> = {
 interface SharedVersionOf<Form> extends SharedValueOf<Form> {
   /** Id of the layout or partial. */
   readonly of: string
+  /** Who made it. Absent: made before authors were kept. */
+  readonly author?: AuditActor | undefined
 }
 
 export interface SharedVersionValue extends SharedVersionOf<string> {}
@@ -45,7 +48,7 @@ export interface StoredSharedVersion extends SharedVersionOf<Text> {}
 export const sharedVersionKind: RecordKind<StoredSharedVersion> = {
   name: 'shared_text_versions',
   version: 1,
-  notPersonal: 'text for all',
+  notPersonal: 'text for all, which names its author on purpose',
   list: ({ of }) => of,
 }
 
@@ -105,13 +108,14 @@ export function insertSharedVersion(
   id: string,
   organizationId: string | null,
   value: StoredShared,
+  author: AuditActor,
 ): RecordInsert<StoredSharedVersion> {
   return {
     kind: sharedVersionKind,
     do: 'insert',
     id: sharedVersionId(id, value.version),
     organizationId,
-    value: { ...value, description: null, of: id },
+    value: { ...value, description: null, of: id, author },
   }
 }
 
@@ -121,7 +125,7 @@ export function toShared({ id, organizationId, createdAt, value }: StoredRecord<
 
 /** The layout or partial as it was in a version. */
 export function sharedVersionOf({ value, ...record }: StoredRecord<SharedVersionValue>): SharedText {
-  const { of: id, ...rest } = value
+  const { of: id, author: _, ...rest } = value
   return toShared({ ...record, id, value: rest })
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
-import { listOf, timestamp } from '../../core/rest/schemas.ts'
+import { actor, listOf, timestamp } from '../../core/rest/schemas.ts'
 import type { SharedTextRecord, SharedTextVersionRecord } from './model.ts'
 
 const id = z.string().regex(/^(lay|part)_[\w-]+$/)
@@ -32,6 +32,7 @@ export const sharedTextVersionRecord: z.ZodType<SharedTextVersionRecord> = named
     version: z.int().min(1),
     name: z.string(),
     ...sources,
+    author: actor.nullable().describe('Null: it is from before authors were kept.'),
     createdAt: timestamp.describe('Creation time of the version.'),
   }),
 )

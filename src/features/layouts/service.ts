@@ -5,7 +5,7 @@ import { assertSharedBounds, type Bounds } from '../../core/input/bounds.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Processor } from '../../core/loop/processor.ts'
 import { once } from '../../core/loop/steps.ts'
-import type { RecordWrite } from '../../core/ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listReader } from '../../core/records/list.ts'
 import type { RecordReads, RecordStores } from '../../core/records/record-stores.ts'
@@ -27,6 +27,7 @@ import {
   insertSharedVersion,
   prefixOf,
   type SharedValue,
+  type SharedVersionValue,
   sharedRef,
   sharedShape,
   sharedVersionId,
@@ -129,7 +130,7 @@ export function createSharedTexts(
       (value, before): readonly RecordWrite[] => [
         ...(value.version === before.value.version
           ? []
-          : [insertSharedVersion(id, before.organizationId, value)]),
+          : [insertSharedVersion(id, before.organizationId, value, audit.actor())]),
         ...auditedChange(audit, {
           organizationId: before.organizationId,
           action: `${role}.${action}`,
@@ -159,11 +160,11 @@ export function createSharedTexts(
     return view(toShared(updated))
   }
 
-  async function findVersion(text: SharedText, version: number): Promise<SharedText> {
+  async function findVersion(text: SharedText, version: number): Promise<StoredRecord<SharedVersionValue>> {
     const known = Number.isSafeInteger(version) && version >= 1 && version <= text.version
     const found = known ? await versions.find({ id: sharedVersionId(text.id, version) }) : null
     if (found === null) throw unknownVersion(text)
-    return sharedVersionOf(found)
+    return found
   }
 
   return {
@@ -176,7 +177,7 @@ export function createSharedTexts(
       const value = { ...given, version: 1, updatedAt: null }
       const id = ids.random(prefixOf(role))
       const created = await store.insert({ id, organizationId, value }, (stored) => [
-        insertSharedVersion(id, organizationId, stored),
+        insertSharedVersion(id, organizationId, stored, audit.actor()),
         audit.entry({ organizationId, action: `${role}.created`, target: id, name, after: stored }),
       ])
       if (created === 'taken') throw nameTaken(role, name)
@@ -188,8 +189,8 @@ export function createSharedTexts(
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      return store.list(`${role}s`, { organizationId, list: role }, page, ROWS, (record) =>
-        view(toShared(record)),
+      return store.list(`${role}s`, { organizationId, list: role }, page, ROWS, async (found) =>
+        found.map((record) => view(toShared(record))),
       )
     },
     async update(organizationId, idOrName, input) {
@@ -199,8 +200,8 @@ export function createSharedTexts(
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      return versions.list(`${role}-versions`, { organizationId, list: id }, page, ROWS, (record) =>
-        versionView(sharedVersionOf(record)),
+      return versions.list(`${role}-versions`, { organizationId, list: id }, page, ROWS, async (found) =>
+        found.map(versionView),
       )
     },
     async version(organizationId, idOrName, version) {
@@ -208,7 +209,7 @@ export function createSharedTexts(
     },
     async restore(organizationId, idOrName, version) {
       const current = await find(organizationId, idOrName)
-      const { html, text } = await findVersion(current, version)
+      const { html, text } = sharedVersionOf(await findVersion(current, version))
       return changed(current, organizationId, { html, text }, 'restored')
     },
     async delete(organizationId, idOrName) {
@@ -292,8 +293,10 @@ function inUse({ role, name }: SharedText, users: readonly TextUser[]): Notifier
   })
 }
 
-function versionView({ id, version, name, html, text, updatedAt }: SharedText): SharedTextVersionRecord {
-  return { id, version, name, html, text, createdAt: new Date(updatedAt).toISOString() }
+function versionView(record: StoredRecord<SharedVersionValue>): SharedTextVersionRecord {
+  const { id, version, name, html, text, updatedAt } = sharedVersionOf(record)
+  const { author = null } = record.value
+  return { id, version, name, html, text, author, createdAt: new Date(updatedAt).toISOString() }
 }
 
 function view({ id, name, html, text, description, version, ...times }: SharedText): SharedTextRecord {

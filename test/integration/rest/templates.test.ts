@@ -50,6 +50,24 @@ describe('versions', () => {
     expect(await operation('getTemplateVersion', { path: `${path}/versions/2` })).toEqual(items[1])
   })
 
+  it('tell who made them, also those of layouts and those that were published', async () => {
+    const path = await template()
+    await operation('saveTemplateDraft', { path: `${path}/draft`, body: { subject: 'Published' } })
+    await operation('publishTemplateDraft', { path: `${path}/draft/publish` })
+    const { id = '' } = await operation('createLayout', {
+      path: '/v1/layouts',
+      body: { name: `layout-${names}`, html: '{{{content}}}' },
+    })
+    const layout = `/v1/layouts/${id}/versions`
+    const versions = [
+      ...((await operation('listTemplateVersions', { path: `${path}/versions` })).items as object[]),
+      await operation('getLayoutVersion', { path: `${layout}/1` }),
+    ]
+    expect(versions).toHaveLength(5)
+    for (const version of versions)
+      expect(version).toMatchObject({ author: { type: 'key', id: expect.stringMatching(/^key_/) } })
+  })
+
   it('come back as a new version', async () => {
     const path = await template()
     const restored = await operation('restoreTemplateVersion', { path: `${path}/versions/1/restore` })

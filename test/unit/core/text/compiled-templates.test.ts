@@ -30,7 +30,9 @@ async function open(count: number, body: string) {
     return { ...written, name: `template-${index}`, version: 1, updatedAt: 0 }
   })
   await storage.records.write([
-    values.map((value, index) => insertVersion(`tpl_${index}`, organizationId, value)),
+    values.map((value, index) =>
+      insertVersion(`tpl_${index}`, organizationId, value, { type: 'code', id: 'code', name: null }),
+    ),
   ])
   const templates: Template[] = values.map((value, index) => {
     return { ...value, id: `tpl_${index}`, organizationId, createdAt: 0 }

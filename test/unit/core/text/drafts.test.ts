@@ -38,6 +38,22 @@ describe('a draft', () => {
     await expect(templates.publish('a')).rejects.toMatchObject({ code: 'template_not_found' })
   })
 
+  it('is marked in the list of templates', async () => {
+    const { templates } = await open()
+    await templates.create({ name: 'b', channel: 'email', text: 'B' })
+    await templates.saveDraft('a', { subject: 'Two' })
+    const marks = async () => (await templates.list()).items.map(({ name, hasDraft }) => [name, hasDraft])
+    expect(await marks()).toEqual([
+      ['b', false],
+      ['a', true],
+    ])
+    await templates.publish('a')
+    expect(await marks()).toEqual([
+      ['b', false],
+      ['a', false],
+    ])
+  })
+
   it('that changes nothing makes no version', async () => {
     const { templates } = await open()
     await templates.saveDraft('a', { subject: 'One' })

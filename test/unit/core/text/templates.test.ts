@@ -77,7 +77,8 @@ describe('a tag that no value can serve', () => {
     const value = { ...fields, name: 'old', channel: 'email', body: 'Hello {{name | upper}}' }
     const of = { id: 'tpl_old', organizationId: 'org_default' }
     const insert = { kind: templateKind, do: 'insert', ...of, value } as const
-    await storage.records.write([[insert, insertVersion(of.id, of.organizationId, value)]])
+    const version = insertVersion(of.id, of.organizationId, value, { type: 'code', id: 'code', name: null })
+    await storage.records.write([[insert, version]])
     expect(await notifier.templates.preview('old', { 'name | upper': 'ADA' })).toMatchObject({
       body: 'Hello ADA',
     })
