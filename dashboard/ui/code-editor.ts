@@ -49,14 +49,11 @@ export function openCodeEditor(
       extensions: [
         EditorView.cspNonce.of(document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''),
         history(),
-        lineNumbers(),
         highlightSpecialChars(),
-        bracketMatching(),
         search({ top: true }),
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorView.lineWrapping,
-        ...(language === 'html' ? [htmlLanguage] : []),
-        syntaxHighlighting(COLOURS),
+        language === 'html' ? SOURCE : PROSE,
         PLACEHOLDERS,
         REPLACING,
         LOOKS,
@@ -136,6 +133,14 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.comment, tags.documentMeta, tags.processingInstruction], color: 'var(--muted)' },
   { tag: [tags.character, tags.invalid], color: 'var(--bad)' },
 ])
+
+const SOURCE: Extension = [lineNumbers(), bracketMatching(), htmlLanguage, syntaxHighlighting(COLOURS)]
+
+/** A text for people, which has words and no tags. */
+const PROSE: Extension = [
+  EditorView.contentAttributes.of({ spellcheck: 'true' }),
+  EditorView.theme({ '.cm-scroller': { fontFamily: 'inherit', fontSize: 'inherit' } }),
+]
 
 const LOOKS = EditorView.theme({
   '&': { maxHeight: '32rem', minHeight: 'inherit', backgroundColor: 'var(--surface)', color: 'var(--text)' },

@@ -137,9 +137,11 @@ export function Select<Value extends string>({
   error,
   value,
   choices,
+  readOnly = false,
   onValue,
 }: Common & {
   readonly value: Value
+  readonly readOnly?: boolean
   readonly choices: readonly Choice<Value>[]
   readonly onValue: (value: Value) => void
 }) {
@@ -151,6 +153,7 @@ export function Select<Value extends string>({
       control={(described) => (
         <select
           {...described}
+          disabled={readOnly}
           value={value}
           onChange={(event) => onValue(event.currentTarget.value as Value)}
         >

@@ -105,7 +105,7 @@ function Learning({
   readonly typed: Typed
   readonly onChosen: (chosen: ChosenTemplate) => void
 }) {
-  const { placeholders, error } = usePreview(draftOf(template), template, typed)
+  const { placeholders, error } = usePreview(draftOf(template), typed)
   useEffect(() => onChosen({ name: template.name, placeholders, error }), [placeholders, error])
   return null
 }

@@ -5,14 +5,15 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { DiffView } from './diff-view.tsx'
-import { sidesOf, type TemplateVersion } from './template.ts'
+import type { Draft } from './template.ts'
 
 const said = texts.templates
 
 /** What differs between two versions. */
-export function CompareVersions({
+export function CompareVersions<Version>({
   path,
   newest,
+  fieldsOf,
   from,
   to,
   onChange,
@@ -20,13 +21,14 @@ export function CompareVersions({
 }: {
   readonly path: string
   readonly newest: number
+  readonly fieldsOf: (version: Version) => Partial<Draft>
   readonly from: string
   readonly to: string
   readonly onChange: (query: Query) => void
   readonly onClose: () => void
 }) {
-  const older = useData<TemplateVersion>(`${path}/${encodeURIComponent(from)}`, { everyMs: 0 })
-  const newer = useData<TemplateVersion>(`${path}/${encodeURIComponent(to)}`, { everyMs: 0 })
+  const older = useData<Version>(`${path}/${encodeURIComponent(from)}`, { everyMs: 0 })
+  const newer = useData<Version>(`${path}/${encodeURIComponent(to)}`, { everyMs: 0 })
   const error = older.error ?? newer.error
   return (
     <Dialog title={said.compareTitle} onClose={onClose} wide>
@@ -50,7 +52,7 @@ export function CompareVersions({
       </div>
       {error === null ? null : <ErrorNote error={error} />}
       {error !== null || older.value === null || newer.value === null ? null : (
-        <DiffView older={sidesOf(older.value)} newer={sidesOf(newer.value)} />
+        <DiffView older={fieldsOf(older.value)} newer={fieldsOf(newer.value)} />
       )}
       {error === null && (older.value === null || newer.value === null) ? <Loading /> : null}
     </Dialog>

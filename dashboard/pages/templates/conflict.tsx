@@ -25,16 +25,16 @@ export function Conflict({
 }) {
   const stored = draftOf(theirs)
   return (
-    <Dialog title={said.conflictTitle(theirs.version)} onClose={onClose} wide>
+    <Dialog title={said.conflictTitle(theirs)} onClose={onClose} wide>
       <p>{said.conflictHint}</p>
       <DiffView older={stored} newer={broughtOnto(stored, mine, before)} />
       <DialogActions>
         <Button onClick={onClose}>{said.keepEditing}</Button>
         <Button kind="danger" onClick={onTheirs}>
-          {said.useTheirs(theirs.version)}
+          {said.useTheirs(theirs)}
         </Button>
         <Button kind="primary" onClick={onMine}>
-          {said.saveMine}
+          {theirs.draft === undefined ? said.saveMine : said.draft.saveMine}
         </Button>
       </DialogActions>
     </Dialog>

@@ -1,7 +1,7 @@
 import { finish } from '../../../src/core/loop/steps.ts'
 import { type DiffLine, diffBudget, diffSteps } from '../../../src/core/text/diff-lines.ts'
 import { texts } from '../../texts/index.ts'
-import { type Draft, SIDES, type Sides } from './template.ts'
+import { type Draft, differing } from './template.ts'
 
 const said = texts.templates
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const
@@ -11,18 +11,16 @@ export function DiffView({
   older,
   newer,
 }: {
-  readonly older: Sides & Partial<Draft>
-  readonly newer: Sides & Partial<Draft>
+  readonly older: Partial<Draft>
+  readonly newer: Partial<Draft>
 }) {
-  const fields = (['name', 'description', ...SIDES] as const).filter(
-    (field) => (older[field] ?? '') !== (newer[field] ?? ''),
-  )
+  const fields = differing(older, newer)
   if (fields.length === 0) return <p class="muted">{said.noDifference}</p>
   return (
     <>
       {fields.map((field) => (
-        <section key={field} class="diff" aria-label={said.fields[field]}>
-          <h3>{said.fields[field]}</h3>
+        <section key={field} class="diff" aria-label={said.fieldName(field)}>
+          <h3>{said.fieldName(field)}</h3>
           <pre>
             {shownLines(older[field] ?? '', newer[field] ?? '').map((line, at) =>
               line === null || typeof line === 'number' ? (

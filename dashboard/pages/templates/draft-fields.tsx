@@ -1,20 +1,26 @@
+import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../app/api.ts'
 import { session } from '../../app/session.ts'
+import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { CodeField } from '../../ui/code-field.tsx'
-import { Select, TextField } from '../../ui/field.tsx'
+import { type Choice, Select, TextField } from '../../ui/field.tsx'
 import type { FormState } from '../../ui/form.tsx'
-import { type Draft, kindOf } from './template.ts'
+import { LocaleTabs } from './locale-tabs.tsx'
+import { type Draft, FIELDS, fieldOf, kindOf, type Side } from './template.ts'
 
 const said = texts.templates
 
 /** Fields whose errors stand beside them. */
-const FIELDS = ['name', 'channel', 'description', 'subject', 'html', 'text', 'body'] as const
-type FieldName = (typeof FIELDS)[number]
+type FieldName = (typeof FIELDS)[number] | 'body'
 
 /** The error of a form that is about none of the fields. */
 export function generalError(form: FormState): ApiError | null {
-  return FIELDS.some((field) => form.errorOf(field) !== null) ? null : form.error
+  return [...FIELDS, 'body'].some((field) => form.errorOf(field) !== null) ? null : form.error
+}
+
+interface Listed {
+  readonly items: readonly { readonly id: string; readonly name: string }[]
 }
 
 export function DraftFields({
@@ -22,25 +28,39 @@ export function DraftFields({
   form,
   rendering,
   isNew,
+  textOnly,
   readOnly,
   onEdit,
+  onLocale,
 }: {
   readonly draft: Draft
   readonly form: FormState
   /** What is wrong with the draft as it stands. */
   readonly rendering: ApiError | null
   readonly isNew: boolean
+  /** True: the fields that are not versioned are not shown. */
+  readonly textOnly: boolean
   readonly readOnly: boolean
   readonly onEdit: (change: Partial<Draft>) => void
+  /** Another locale is shown. Null: that of the template. */
+  readonly onLocale: (locale: string | null) => void
 }) {
-  const kind = kindOf(draft.channel)
   const channels = session.value.kinds.filter(({ configured, name }) => configured || name === draft.channel)
+  const layouts = useData<Listed>('/v1/layouts', { everyMs: 0 }).value?.items ?? []
+  const categories = useData<Listed>('/v1/categories', { everyMs: 0 }).value?.items ?? []
+  const locale = useSignal<string | null>(null)
 
-  function errorOf(...names: FieldName[]): string | null {
+  function errorOf(...names: readonly string[]): string | null {
     const told = names.map((name) => form.errorOf(name)).find((error) => error !== null)
     if (told !== undefined) return told
     return names.some((name) => name === rendering?.details.field) ? (rendering?.message ?? null) : null
   }
+  const field = (name: Exclude<FieldName, 'body'>) => ({
+    error: errorOf(name),
+    value: draft[name],
+    readOnly,
+    onValue: (value: string) => onEdit({ [name]: value }),
+  })
 
   return (
     <form
@@ -51,66 +71,140 @@ export function DraftFields({
         void form.submit()
       }}
     >
-      <TextField
-        label={said.name}
-        hint={said.nameHint}
-        error={errorOf('name')}
-        value={draft.name}
-        readOnly={readOnly}
-        maxLength={100}
-        autoComplete="off"
-        spellcheck={false}
-        onValue={(name) => onEdit({ name })}
-      />
-      {isNew ? (
+      {textOnly ? null : (
+        <>
+          <TextField
+            label={said.name}
+            hint={said.nameHint}
+            {...field('name')}
+            maxLength={100}
+            autoComplete="off"
+            spellcheck={false}
+          />
+          {isNew ? (
+            <Select
+              label={said.channel}
+              hint={said.channelHint}
+              {...field('channel')}
+              choices={channels.map(({ name }) => ({ value: name, label: name }))}
+            />
+          ) : null}
+          <TextField label={said.description} {...field('description')} autoComplete="off" />
+        </>
+      )}
+      <div class="variables">
+        {textOnly ? null : (
+          <Select
+            label={said.category}
+            {...field('category')}
+            choices={choicesOf(
+              said.defaultCategory,
+              draft.category,
+              categories.map(({ id, name }) => ({ value: id, label: name })),
+            )}
+          />
+        )}
         <Select
-          label={said.channel}
-          hint={said.channelHint}
-          error={errorOf('channel')}
-          value={draft.channel}
-          choices={channels.map(({ name }) => ({ value: name, label: name }))}
-          onValue={(channel) => onEdit({ channel })}
+          label={said.layout}
+          {...field('layout')}
+          choices={choicesOf(
+            said.noLayout,
+            draft.layout,
+            layouts.map(({ name }) => ({ value: name, label: name })),
+          )}
         />
-      ) : null}
-      <TextField
-        label={said.description}
-        error={errorOf('description')}
-        value={draft.description}
+        <TextField
+          label={said.locale}
+          {...field('locale')}
+          placeholder={said.localeDefault}
+          autoComplete="off"
+          spellcheck={false}
+        />
+      </div>
+      <LocaleTabs
+        draft={draft}
+        open={locale.value}
         readOnly={readOnly}
-        autoComplete="off"
-        onValue={(description) => onEdit({ description })}
-      />
-      {kind.subject || draft.subject !== '' ? (
+        onEdit={onEdit}
+        onOpen={(next) => {
+          locale.value = next
+          onLocale(next)
+        }}
+      >
+        {(shown) => (
+          <TextSides
+            key={shown ?? ''}
+            draft={draft}
+            locale={shown}
+            readOnly={readOnly}
+            errorOf={errorOf}
+            onEdit={onEdit}
+          />
+        )}
+      </LocaleTabs>
+    </form>
+  )
+}
+
+/** What is chosen stays a choice, also where the list lacks it. */
+function choicesOf(
+  none: string,
+  chosen: string,
+  listed: readonly Choice<string>[],
+): readonly Choice<string>[] {
+  const known = chosen === '' || listed.some(({ value }) => value === chosen)
+  return [{ value: '', label: none }, ...(known ? [] : [{ value: chosen, label: chosen }]), ...listed]
+}
+
+/** The text in one locale. */
+function TextSides({
+  draft,
+  locale,
+  readOnly,
+  errorOf,
+  onEdit,
+}: {
+  readonly draft: Draft
+  /** Null: that of the template. */
+  readonly locale: string | null
+  readonly readOnly: boolean
+  readonly errorOf: (...names: readonly string[]) => string | null
+  readonly onEdit: (change: Partial<Draft>) => void
+}) {
+  const kind = kindOf(draft.channel)
+  const sideOf = (side: Side): string => draft[fieldOf(locale, side)] ?? ''
+  const [hasHtml, hasText] = [sideOf('html') !== '', sideOf('text') !== '']
+  const bodyOf = locale === null ? 'body' : `locales.${locale}.body`
+  const field = (side: Side, ...also: readonly string[]) => ({
+    error: errorOf(fieldOf(locale, side), ...also),
+    value: sideOf(side),
+    readOnly,
+    onValue: (value: string) => onEdit({ [fieldOf(locale, side)]: value }),
+  })
+  return (
+    <>
+      {kind.subject || sideOf('subject') !== '' ? (
         <TextField
           label={said.subject}
-          hint={kind.subject ? said.subjectHint : said.unusedHint}
-          error={errorOf('subject')}
-          value={draft.subject}
-          readOnly={readOnly}
+          hint={kind.subject ? (locale === null ? said.subjectHint : said.variantSubject) : said.unusedHint}
+          {...field('subject')}
           autoComplete="off"
-          onValue={(subject) => onEdit({ subject })}
         />
       ) : null}
       {kind.html ? (
         <CodeField
           label={said.html}
           hint={said.htmlHint}
-          error={draft.html === '' && draft.text !== '' ? errorOf('html') : errorOf('html', 'body')}
+          {...field('html', ...(!hasHtml && hasText ? [] : [bodyOf]))}
           language="html"
-          value={draft.html}
-          readOnly={readOnly}
-          onValue={(html) => onEdit({ html })}
         />
       ) : null}
       <CodeField
         label={said.text}
         hint={kind.html ? said.alternativeHint : said.textHint}
-        error={kind.html && draft.text === '' ? errorOf('text') : errorOf('text', 'body')}
+        {...field('text', ...(kind.html && !hasText ? [] : [bodyOf]))}
         language="text"
-        value={draft.text}
-        readOnly={readOnly}
-        onValue={(text) => onEdit({ text })}
       />
-    </form>
+    </>
   )
 }

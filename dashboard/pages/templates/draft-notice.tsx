@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { ApiError, ask } from '../../app/api.ts'
+import { ask } from '../../app/api.ts'
+import { setQuery } from '../../app/router.ts'
 import { may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { texts } from '../../texts/index.ts'
@@ -11,53 +11,42 @@ import { ErrorNote } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { DiffView } from './diff-view.tsx'
-import { type Sides, sidesOf, type Template, type TemplateDraft } from './template.ts'
+import { fieldsOf, type Template, type TemplateDraft } from './template.ts'
 
 const said = texts.templates.draft
 
 /** Tells of a draft, which no message uses before it is published. */
 export function DraftNotice({
   template,
+  draft,
+  editing,
   changed,
-  onEdit,
-  onPublished,
+  onDone,
 }: {
+  /** Its newest version. */
   readonly template: Template
-  /** True: there are edits that the text of the draft would replace. */
+  readonly draft: TemplateDraft
+  /** True: the editor shows the draft. */
+  readonly editing: boolean
+  /** True: there are edits that are not saved. */
   readonly changed: boolean
-  readonly onEdit: (sides: Sides) => void
-  readonly onPublished: () => Promise<void>
+  /** It was published or discarded. */
+  readonly onDone: () => Promise<void>
 }) {
   const { id, version } = template
+  const { basedOn, edit, updatedAt } = draft
   const path = `/v1/templates/${id}/draft`
-  const draft = useSignal<TemplateDraft | null>(null)
   const shown = useSignal(false)
   const action = useAction()
-
-  async function load(): Promise<void> {
-    try {
-      draft.value = await ask<TemplateDraft>(path)
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error
-      draft.value = null
-    }
-  }
-  useEffect(() => {
-    void action.run(load)
-  }, [id, version])
-
-  const { value } = draft
-  if (value === null) return action.error === null ? null : <ErrorNote error={action.error} retry={load} />
-  const behind = value.basedOn < version
+  const behind = basedOn < version
 
   const publish = (): Promise<void> =>
     action.run(async () => {
       const hint = behind ? said.behind(version) : said.publishHint
       if (!(await confirm({ title: said.publishTitle, hint, confirm: said.publish }))) return
-      await ask(`${path}/publish`, { method: 'POST', body: { edit: value.edit, version } })
+      await ask(`${path}/publish`, { method: 'POST', body: { edit, version } })
       tell(said.published)
-      await load()
-      await onPublished()
+      await onDone()
     })
   const discard = (): Promise<void> =>
     action.run(async () => {
@@ -65,7 +54,7 @@ export function DraftNotice({
       if (!(await confirm({ title, hint, confirm: said.discard, danger: true }))) return
       await ask(path, { method: 'DELETE' })
       tell(said.discarded)
-      await load()
+      await onDone()
     })
   const close = (): void => {
     shown.value = false
@@ -77,9 +66,9 @@ export function DraftNotice({
         <Icon name="edit" />
         <div class="why">
           <p>
-            {said.of(value.basedOn)} <Time at={value.updatedAt} />
+            {editing ? said.editing(basedOn) : said.of(basedOn)} <Time at={updatedAt} />
           </p>
-          <p>{behind ? said.behind(version) : said.hint}</p>
+          <p>{behind ? said.behind(version) : said.hint(version)}</p>
           <p class="actions">
             <Button
               onClick={() => {
@@ -88,22 +77,23 @@ export function DraftNotice({
             >
               {said.show}
             </Button>
+            <Button disabled={changed} onClick={() => setQuery({ draft: editing ? undefined : 'true' })}>
+              {editing ? said.back(version) : said.edit}
+            </Button>
             {may('Write') ? (
-              <>
-                <Button disabled={changed} onClick={() => onEdit(sidesOf(value))}>
-                  {said.edit}
-                </Button>
-                <Button onClick={publish}>{said.publish}</Button>
-              </>
+              <Button disabled={changed} onClick={publish}>
+                {said.publish}
+              </Button>
             ) : null}
             {may('Full Access') ? <Button onClick={discard}>{said.discard}</Button> : null}
           </p>
+          {changed ? <p class="hint">{said.saveFirst}</p> : null}
         </div>
       </section>
       {shown.value ? (
         <Dialog title={said.label} onClose={close} wide>
           <p>{said.differences(version)}</p>
-          <DiffView older={sidesOf(template)} newer={sidesOf(value)} />
+          <DiffView older={fieldsOf(template)} newer={fieldsOf(draft)} />
           <DialogActions>
             <Button onClick={close}>{texts.actions.done}</Button>
           </DialogActions>

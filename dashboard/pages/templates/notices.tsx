@@ -25,7 +25,7 @@ export function Notices({
       {newer === null ? null : (
         <div class="note warn" role="status">
           <Icon name="edit" />
-          <div>{said.newer(newer.version)}</div>
+          <div>{said.newer(newer)}</div>
           <Button onClick={() => onCompare(newer)}>{said.compare}</Button>
         </div>
       )}

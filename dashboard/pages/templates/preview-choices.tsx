@@ -2,7 +2,7 @@ import type { ApiError } from '../../app/api.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Select, TextField } from '../../ui/field.tsx'
-import type { Template } from './template.ts'
+import { type Draft, localesOf } from './template.ts'
 
 const said = texts.templates.choices
 
@@ -17,12 +17,10 @@ export interface Choices {
 export const NO_CHOICES: Choices = { locale: '', layout: '', recipient: '' }
 const NO_LAYOUT = '-'
 
-/** The fields of a preview for the choices and for what the editor does not change. */
-export function choiceFields(template: Template | null, { locale, layout, recipient }: Choices): object {
+/** The fields of a preview for the choices. */
+export function choiceFields({ locale, layout, recipient }: Choices): object {
   return {
-    layout: layout === '' ? (template?.layout ?? null) : layout === NO_LAYOUT ? null : layout,
-    locale: template?.locale ?? null,
-    locales: template?.locales ?? {},
+    ...(layout === '' ? {} : { layout: layout === NO_LAYOUT ? null : layout }),
     ...(locale === '' ? {} : { inLocale: locale }),
     ...(recipient.trim() === '' ? {} : { recipient: recipient.trim() }),
   }
@@ -33,12 +31,12 @@ interface Listed {
 }
 
 export function PreviewChoices({
-  template,
+  draft,
   choices,
   error,
   onChoices,
 }: {
-  readonly template: Template | null
+  readonly draft: Draft
   readonly choices: Choices
   /** Of the last rendering. */
   readonly error: ApiError | null
@@ -46,8 +44,8 @@ export function PreviewChoices({
 }) {
   const layouts = useData<Listed>('/v1/layouts', { everyMs: 0 }).value?.items ?? []
   const catalogues = useData<Listed>('/v1/messages', { everyMs: 0 }).value?.items ?? []
-  const own = [template?.locale ?? null, ...Object.keys(template?.locales ?? {})]
-  const locales = new Set([...own, ...catalogues.map(({ locale }) => locale)].filter((each) => each !== null))
+  const own = [draft.locale, ...localesOf(draft), ...catalogues.map(({ locale }) => locale)]
+  const locales = new Set(own.filter((each) => each !== ''))
   const choose = (change: Partial<Choices>): void => onChoices({ ...choices, ...change })
   return (
     <div class="variables">
@@ -64,7 +62,7 @@ export function PreviewChoices({
         label={said.layout}
         value={choices.layout}
         choices={[
-          { value: '', label: said.layoutOf(template?.layout ?? null) },
+          { value: '', label: said.layoutOf(draft.layout || null) },
           { value: NO_LAYOUT, label: said.noLayout },
           ...layouts.map(({ name }) => ({ value: name, label: name })),
         ]}

@@ -3,6 +3,7 @@ import { hrefOf, place } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Filters, TextFilter } from '../../ui/filters.tsx'
@@ -16,8 +17,12 @@ import type { Template } from './template.ts'
 
 const said = texts.templates
 
+interface Listed extends Template {
+  readonly hasDraft: boolean
+}
+
 export function TemplatesPage() {
-  const templates = useList<Template>('/v1/templates')
+  const templates = useList<Listed>('/v1/templates')
   const { search = '' } = place.value.query
   const mayWrite = may('Write')
   const wanted = search.trim().toLowerCase()
@@ -42,13 +47,18 @@ export function TemplatesPage() {
     await templates.reload()
   }
 
-  const columns: Column<Template>[] = [
+  const columns: Column<Listed>[] = [
     {
       title: said.name,
       main: true,
-      cell: ({ id, name, description }) => (
+      cell: ({ id, name, description, hasDraft }) => (
         <>
-          <a href={hrefOf(inOrganization(`/templates/${id}`))}>{name}</a>
+          <a href={hrefOf(inOrganization(`/templates/${id}`))}>{name}</a>{' '}
+          {hasDraft ? (
+            <a href={hrefOf(inOrganization(`/templates/${id}`), { draft: 'true' })}>
+              <Badge tone="warn">{said.draft.label}</Badge>
+            </a>
+          ) : null}
           {description === null ? null : <p class="muted clip">{description}</p>}
         </>
       ),

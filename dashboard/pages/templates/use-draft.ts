@@ -3,7 +3,15 @@ import { useEffect, useRef } from 'preact/hooks'
 import { state } from '../../app/session.ts'
 import { useUnsaved } from '../../ui/form.tsx'
 import { dropDraft, keepDraft, keptDraft } from './draft-store.ts'
-import { broughtOnto, type Draft, draftOf, emptyDraft, isChanged, type Template } from './template.ts'
+import {
+  broughtOnto,
+  type Draft,
+  differing,
+  draftOf,
+  emptyDraft,
+  revisionOf,
+  type Template,
+} from './template.ts'
 
 export interface DraftState {
   readonly draft: Draft
@@ -25,13 +33,13 @@ export interface DraftState {
 
 /** What is edited, kept from being lost. */
 export function useDraft(stored: Template | null, channel: string): DraftState {
-  const id = stored?.id ?? 'new'
+  const id = idOf(stored)
   const kept = useRef(keptDraft(id)).current
   const base = useSignal(kept === null ? stored : kept.base)
   const before = base.value === null ? emptyDraft(channel) : draftOf(base.value)
   const draft = useSignal(kept?.draft ?? before)
   const restored = useSignal(kept !== null)
-  const changed = isChanged(draft.value, before)
+  const changed = differing(draft.value, before).length > 0
   useUnsaved(changed)
 
   function adopt(template: Template): void {
@@ -42,7 +50,7 @@ export function useDraft(stored: Template | null, channel: string): DraftState {
 
   useEffect(() => {
     // What was read before the last save is old.
-    if (stored !== null && !changed && stored.version >= (base.peek()?.version ?? 0)) adopt(stored)
+    if (stored !== null && !changed && revisionOf(stored) >= revision(base.peek())) adopt(stored)
   }, [stored])
   useEffect(() => {
     if (changed) keepDraft(id, { draft: draft.value, base: base.value })
@@ -62,7 +70,7 @@ export function useDraft(stored: Template | null, channel: string): DraftState {
     before,
     changed,
     restored: restored.value && changed,
-    newer: stored !== null && changed && stored.version > (base.value?.version ?? 0) ? stored : null,
+    newer: stored !== null && changed && revisionOf(stored) > revision(base.value) ? stored : null,
     edit(change) {
       draft.value = { ...draft.peek(), ...change }
     },
@@ -80,3 +88,11 @@ export function useDraft(stored: Template | null, channel: string): DraftState {
     },
   }
 }
+
+/** Under which the edits are kept. */
+export function idOf(stored: Template | null): string {
+  if (stored === null) return 'new'
+  return stored.draft === undefined ? stored.id : `${stored.id} draft`
+}
+
+const revision = (of: Template | null): number => (of === null ? 0 : revisionOf(of))

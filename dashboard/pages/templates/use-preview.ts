@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, ask } from '../../app/api.ts'
 import { type Choices, choiceFields, NO_CHOICES } from './preview-choices.tsx'
-import type { Draft, Template } from './template.ts'
-import { textFields } from './template.ts'
+import { type Draft, textFields } from './template.ts'
 import { type Placeholder, type Typed, variablesOf } from './variables.ts'
 
 /** A template as a recipient gets it. */
@@ -35,17 +34,8 @@ const FIELDS = ['subject', 'html', 'text', 'body', 'recipient'] as const
 const PAUSE_MS = 350
 const NONE: readonly Placeholder[] = []
 
-/**
- * Renders what is edited, soon after it has changed, one request at a time.
- *
- * @param template what the edits were made of; null: it is a new one
- */
-export function usePreview(
-  draft: Draft,
-  template: Template | null,
-  typed: Typed,
-  choices: Choices = NO_CHOICES,
-): PreviewState {
+/** Renders what is edited, soon after it has changed, one request at a time. */
+export function usePreview(draft: Draft, typed: Typed, choices: Choices = NO_CHOICES): PreviewState {
   const preview = useSignal<Preview | null>(null)
   const error = useSignal<ApiError | null>(null)
   const placeholders = useSignal(NONE)
@@ -55,9 +45,7 @@ export function usePreview(
   const fields = textFields(draft)
   const isEmpty = fields.html === undefined && fields.text === undefined
   const variables = variablesOf(placeholders.value, typed)
-  const body = isEmpty
-    ? null
-    : { channel: draft.channel, ...fields, ...choiceFields(template, choices), variables }
+  const body = isEmpty ? null : { channel: draft.channel, ...fields, ...choiceFields(choices), variables }
 
   async function run(): Promise<void> {
     if (running.current) return

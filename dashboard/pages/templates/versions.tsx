@@ -10,23 +10,33 @@ import { type Column, List } from '../../ui/list.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { CompareVersions } from './compare-versions.tsx'
-import type { Template, TemplateVersion } from './template.ts'
+import type { Author, Draft } from './template.ts'
 
 const said = texts.templates
 
-/** The versions of a template. Two of them are compared by the query of the address. */
-export function Versions({
-  template: { id, version: newest },
+interface Version {
+  readonly version: number
+  readonly author: Author | null
+  readonly createdAt: string
+}
+
+/** The versions of a text. Two of them are compared by the query of the address. */
+export function Versions<Of extends Version>({
+  path,
+  newest,
+  fieldsOf,
   changed,
   onRestored,
 }: {
-  readonly template: Template
+  /** Of its versions. */
+  readonly path: string
+  readonly newest: number
+  readonly fieldsOf: (version: Of) => Partial<Draft>
   /** True: there are edits that a restored version would compete with. */
   readonly changed: boolean
   readonly onRestored: () => Promise<void>
 }) {
-  const path = `/v1/templates/${id}/versions`
-  const versions = useList<TemplateVersion>(path, {
+  const versions = useList<Of>(path, {
     query: { limit: '20' },
     everyMs: 30_000,
     keyOf: ({ version }) => String(version),
@@ -47,7 +57,7 @@ export function Versions({
     await onRestored()
   }
 
-  const columns: Column<TemplateVersion>[] = [
+  const columns: Column<Of>[] = [
     {
       title: said.version,
       main: true,
@@ -58,6 +68,7 @@ export function Versions({
       ),
     },
     { title: said.made, cell: ({ createdAt }) => <Time at={createdAt} style="full" /> },
+    { title: said.author, cell: ({ author }) => said.authorName(author) },
     {
       title: said.actions,
       quiet: true,
@@ -90,9 +101,10 @@ export function Versions({
       {changed && newest > 1 ? <p class="hint">{said.restoreLater}</p> : null}
       <List label={said.versions} state={versions} columns={columns} empty={null} />
       {from === undefined || to === undefined ? null : (
-        <CompareVersions
+        <CompareVersions<Of>
           path={path}
           newest={newest}
+          fieldsOf={fieldsOf}
           from={from}
           to={to}
           onChange={setQuery}

@@ -1,3 +1,8 @@
+interface Revised {
+  readonly version: number
+  readonly draft?: object
+}
+
 interface Described {
   readonly channel: string
   readonly version: number
@@ -5,6 +10,22 @@ interface Described {
   readonly locale: string | null
   readonly locales: object
 }
+
+const NAMES: Readonly<Record<string, string>> = {
+  name: 'Name',
+  channel: 'Channel',
+  description: 'Description',
+  category: 'Category',
+  layout: 'Layout',
+  locale: 'Locale',
+  subject: 'Subject',
+  html: 'HTML',
+  text: 'Text',
+  body: 'Text',
+}
+
+const revision = ({ version, draft }: Revised): string =>
+  draft === undefined ? `Version ${version}` : 'Another edit of the draft'
 
 /** Texts about templates: their list, their editor and their versions. */
 export const templates = {
@@ -25,6 +46,20 @@ export const templates = {
   subjectHint: 'May contain placeholders.',
   unusedHint: 'This channel sends no subject.',
   noSubject: 'None',
+  category: 'Category',
+  defaultCategory: 'Default',
+  layout: 'Layout',
+  noLayout: 'None',
+  locale: 'Locale',
+  locales: 'Locales',
+  localeDefault: 'Default',
+  addLocale: 'Add locale',
+  newLocale: 'New locale',
+  newLocaleHint: 'Such as de or pt-BR. It begins as a copy of the text that is shown.',
+  badLocale: 'This is not a locale. Write one such as de, fr or pt-BR.',
+  takenLocale: (locale: string) => `There is a text in ${locale} already.`,
+  removeLocale: (locale: string) => `Remove ${locale}`,
+  variantSubject: 'Empty: the subject of the template.',
   html: 'HTML',
   htmlHint:
     'Values are escaped; {{{name}}} inserts one as it is. Tab leaves the editor, Ctrl+F searches in it.',
@@ -41,15 +76,15 @@ export const templates = {
       ...(Object.keys(locales).length === 0 ? [] : [`also in ${Object.keys(locales).join(', ')}`]),
     ].join(', '),
   changed: 'Changed',
-  made: 'Made',
+  made: 'Created',
+  author: 'Author',
+  authorName: (author: { type: string; id: string; name: string | null } | null) =>
+    author === null
+      ? ''
+      : author.type === 'code' && author.id === 'code'
+        ? 'Application'
+        : (author.name ?? author.id),
   current: 'Current',
-  fields: {
-    name: 'Name',
-    description: 'Description',
-    subject: 'Subject',
-    html: 'HTML',
-    text: 'Text',
-  },
   empty: 'No templates yet',
   emptyHint: 'Create one for each message that your application sends.',
   deleteTitle: (name: string) => `Delete “${name}”?`,
@@ -101,12 +136,19 @@ export const templates = {
   draft: {
     label: 'Draft',
     of: (version: number) => `There is a draft of version ${version} that is not published, last changed`,
-    hint: 'Messages use the newest version until you publish it. Save does not change it.',
+    editing: (version: number) => `You are editing the draft of version ${version}, last changed`,
+    hint: (version: number) => `Messages use version ${version} until you publish the draft.`,
+    save: 'Save as draft',
+    saveEdit: 'Save draft',
+    saved: 'The draft was saved.',
+    saveFirst: 'Save or discard your changes first.',
+    saveMine: 'Save mine in the draft',
+    back: (version: number) => `Show version ${version}`,
     behind: (version: number) => `Version ${version} was saved since then. Publishing the draft replaces it.`,
-    show: 'Show the draft',
+    show: 'Compare',
     differences: (version: number) =>
       `Lines with + come from the draft, lines with - from version ${version}.`,
-    edit: 'Edit its text here',
+    edit: 'Edit draft',
     publish: 'Publish draft',
     publishTitle: 'Publish this draft?',
     publishHint: 'It becomes the newest version, which messages use from now on.',
@@ -130,10 +172,27 @@ export const templates = {
   restoreHint: 'Its text becomes a new version. No version is lost.',
   restoreLater: 'Save or discard your changes before you restore a version.',
   restoredNote: (version: number) => `Version ${version} was restored.`,
-  newer: (version: number) => `Version ${version} was saved while you were editing.`,
-  conflictTitle: (version: number) => `Version ${version} was saved while you were editing`,
+  newer: (theirs: Revised) => `${revision(theirs)} was saved while you were editing.`,
+  conflictTitle: (theirs: Revised) => `${revision(theirs)} was saved while you were editing`,
   conflictHint: 'Lines with + come from your changes, lines with - from the stored version.',
   keepEditing: 'Keep editing',
-  useTheirs: (version: number) => `Use version ${version}, discard mine`,
+  useTheirs: ({ version, draft }: Revised) =>
+    draft === undefined ? `Use version ${version}, discard mine` : 'Use the saved draft, discard mine',
+  fieldName: (field: string) => {
+    const [, locale, side = ''] = /^locales\.(.+)\.(\w+)$/.exec(field) ?? []
+    return locale === undefined ? (NAMES[field] ?? field) : `${NAMES[side] ?? side} (${locale})`
+  },
+  lint: {
+    title: 'Checks',
+    none: 'No problems found.',
+    incomplete: 'No problems found in the part that was checked.',
+    failed: (message: string) => `The text could not be checked: ${message}`,
+    severities: { error: 'Error', warning: 'Warning' },
+    sources: {
+      layout: (name: string) => `layout ${name}`,
+      partial: (name: string) => `partial ${name}`,
+    },
+    line: (line: number) => `line ${line}`,
+  },
   saveMine: 'Save mine as a new version',
 }
