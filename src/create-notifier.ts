@@ -343,6 +343,7 @@ function createCore(
     complete: features.complete,
     people: features.people,
     categories: features.categories ?? NO_CATEGORIES,
+    refused: features.refused,
   }
   // Templates need what features bring, and features need templates.
   const templates: Templates = createTemplates({ ...ground, ...brought })
@@ -390,6 +391,7 @@ function createRun(
   const retention = createRetention({
     ...core,
     expiring: core.features.expiring,
+    expire: core.features.expire,
     positions: core.stores.always(contentPositionKind),
   })
 
@@ -417,6 +419,7 @@ function createRun(
       ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
       { name: 'storage', open: startStorage, close: storage.stop },
       { name: 'queue', open: engine.open, close: engine.close },
+      { name: 'features', open: async () => {}, close: core.features.close },
       { name: 'secrets', open: openSecrets },
       listeners,
     ],

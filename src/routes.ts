@@ -18,6 +18,7 @@ import { organizationRoutes } from './features/organizations/routes.ts'
 import { preferencePageRoutes } from './features/preferences/page-routes.ts'
 import { preferenceRoutes } from './features/preferences/routes.ts'
 import { receiptRoutes } from './features/receipts/routes.ts'
+import { refusalRoutes } from './features/refusals/routes.ts'
 import { retentionRoutes } from './features/retention/routes.ts'
 import { statisticsRoutes } from './features/statistics/routes.ts'
 import { suppressionRoutes } from './features/suppressions/routes.ts'
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...explainRoutes,
   ...retryRoutes,
   ...eventDeliveryRoutes,
+  ...refusalRoutes,
   ...deadLetterRoutes,
   ...attachmentRoutes,
   ...templateRoutes,

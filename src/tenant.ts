@@ -15,6 +15,7 @@ import type { Catalogues, TranslationReports } from './features/languages/api.ts
 import type { SharedTexts } from './features/layouts/api.ts'
 import type { TemplateLinting } from './features/lint/api.ts'
 import type { PreferencesApi } from './features/preferences/api.ts'
+import type { Refusals } from './features/refusals/api.ts'
 import type { RetentionApi } from './features/retention/api.ts'
 import type { StatisticsApi } from './features/statistics/api.ts'
 import type { Suppressions } from './features/suppressions/api.ts'
@@ -39,6 +40,8 @@ export interface Tenant<
   readonly notifications: NotificationsApi<Tx>
   /** Notifications that failed: after their last attempt, or for a permanent reason. */
   readonly deadLetters: DeadLetters
+  /** The last messages that were refused, so that no notification tells of them. */
+  readonly refusals: Refusals
   /** Files that are uploaded before the messages that carry them. */
   readonly attachments: Attachments
   readonly templates: TemplatesApi<Channels>

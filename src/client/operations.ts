@@ -82,6 +82,7 @@ export const OF_ONE: Operations = {
     webhookDeliveries: 'GET /v1/notifications/{id}/webhook-deliveries',
   },
   deadLetters: { ...deadLetters, retry: 'POST /v1/dead-letters/retry body' },
+  refusals: { list: 'GET /v1/refusals list' },
   attachments: {
     upload: 'POST /v1/attachments query bytes',
     delete: 'DELETE /v1/attachments/{id} void',

@@ -1,4 +1,5 @@
 import { type Complete, inTurn } from './accept/complete.ts'
+import type { TellRefused } from './accept/refused.ts'
 import type { KeyLookups } from './access/verify-key.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Kinds } from './channels/kinds.ts'
@@ -95,6 +96,12 @@ export interface FeatureParts<Api extends object = object, Shared = unknown> ext
   /** What is done with its records when they fall due. */
   readonly due?: readonly DueHandler[]
   readonly expiring?: readonly Expiring[]
+  /** Removes data of an organization that is older than its `logDays`. */
+  readonly expire?: (organizationId: string, olderThanMs: number) => Promise<void>
+  /** Told of messages that were refused. */
+  readonly refused?: TellRefused
+  /** Stores what is left in memory, at the stop of the notifier. */
+  readonly close?: () => Promise<void>
   /** What erasure and export do with its records of a person. */
   readonly personal?: readonly PersonalRecords[]
   /** Operations of the REST API that are not in src/routes.ts. */
@@ -128,6 +135,9 @@ export interface Features<Api> extends Sources {
   readonly complete: Complete | undefined
   readonly due: readonly DueHandler[]
   readonly expiring: readonly Expiring[]
+  readonly expire: (organizationId: string, olderThanMs: number) => Promise<void>
+  readonly refused: TellRefused
+  readonly close: () => Promise<void>
   readonly personal: readonly PersonalRecords[]
   readonly routes: readonly Route<object>[]
 }
@@ -156,6 +166,15 @@ export function createFeatures<List extends readonly AnyFeature[]>(
     due: parts.flatMap(({ due = [] }) => due),
     routes: parts.flatMap(({ routes = [] }) => routes),
     expiring: parts.flatMap(({ expiring = [] }) => expiring),
+    async expire(...what) {
+      for (const each of parts) await each.expire?.(...what)
+    },
+    refused(message) {
+      for (const each of parts) each.refused?.(message)
+    },
+    async close() {
+      for (const each of parts) await each.close?.()
+    },
     personal: parts.flatMap(({ personal = [] }) => personal),
     categories: theOnly('categories', parts),
     people: theOnly('people', parts),

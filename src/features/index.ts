@@ -12,6 +12,7 @@ import { organizations } from './organizations/index.ts'
 import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
 import { recipients } from './recipients/index.ts'
+import { refusals } from './refusals/index.ts'
 import { retention } from './retention/index.ts'
 import { sessions } from './sessions/index.ts'
 import { statistics } from './statistics/index.ts'
@@ -41,6 +42,7 @@ export const FEATURES: readonly [
   typeof lint,
   typeof organizations,
   typeof receipts,
+  typeof refusals,
   typeof retention,
   typeof sessions,
   typeof statistics,
@@ -62,6 +64,7 @@ export const FEATURES: readonly [
   lint,
   organizations,
   receipts,
+  refusals,
   retention,
   sessions,
   statistics,

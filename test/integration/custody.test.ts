@@ -55,6 +55,28 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
     expect(await notifier.people.erase(ada)).toMatchObject({ counts, status: 'running' })
   })
 
+  it('takes the person out of the refusals, and leaves those of others', async () => {
+    const { notifier, erase, exported } = await custodyWorld(await location())
+    await notifier.suppressions.add({ ...ada, reason: 'complaint' })
+    const batch = [
+      mail('Ada@Example.com'),
+      mail('bob@'),
+      { channel: 'email', recipient: 'user:1', body: 'Hi' },
+    ]
+    await notifier.sendBatch(batch as never)
+    const refusals = async () =>
+      (await notifier.refusals.list()).items.map(({ to, recipient }) => to ?? recipient)
+    await eventually(async () => (await exported(ada)).some(({ type }) => type === 'refusals'))
+    const lines = await exported(ada)
+    expect(lines.find(({ type }) => type === 'refusals')).toMatchObject({
+      refusals: [{ to: 'Ada@Example.com', code: 'blocked_recipient' }],
+    })
+    expect(await erase(ada)).toMatchObject({ counts: { records: 1, suppressions: 1 } })
+    expect(await refusals()).toEqual(['user:1', 'bob@'])
+    expect(await erase({ recipient: 'user:1' })).toMatchObject({ counts: { records: 1 } })
+    expect(await refusals()).toEqual(['bob@'])
+  })
+
   it('by address spares another person with it by id, and by id spares others with the address', async () => {
     const { notifier, erase, exported } = await custodyWorld(await location(), {
       recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: ADA } }])) },

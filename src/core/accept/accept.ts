@@ -32,7 +32,7 @@ import { senderCheck } from './allowed-sender.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
 import { applyVerdicts, askedAbout, delayOf } from './apply-verdicts.ts'
-import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
+import { assertBatch, type ParsedBatch, type Prepared, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, recordedBatch, replayedBatch, toBatchResult } from './batch-record.ts'
 import { attempted, NO_TEMPLATE } from './batch-templates.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
@@ -50,7 +50,9 @@ import { examineOptions, resendOptions, sendOptions, validateOptions } from './o
 import { parseSend } from './parse-send.ts'
 import { type AcceptServices, categoryFor, channelHint, type Group, prepareResend } from './prepare.ts'
 import { type Named, prepareMessage } from './prepare-channels.ts'
+import { sentByOf, type TellRefused, tellRefused, tellRefusedItems } from './refused.ts'
 import { createSingleFlight } from './single-flight.ts'
+import { createIso } from './times.ts'
 import { createUnitsOfWork, RefusedRecord, type Stored, type UnitOfWork } from './unit-of-work.ts'
 import type { SendsWithRecords } from './with-records.ts'
 
@@ -62,19 +64,24 @@ interface Call {
   readonly unit: UnitOfWork
   readonly organizationId: string
   readonly use: IdempotentUse | null
+  /** What its messages would make, for the list of refusals. */
+  prepared: readonly Prepared[]
 }
 
 /**
  * The accept side of the service: validates messages, then stores them in commits that concurrent callers share.
  *
- * @param services `complete`: default: nothing completes messages
+ * @param services `complete`: default: nothing completes messages; `refused`: default: nothing is told of refusals
  * @param accepted called after a commit with each lane that has new work
  */
 export function createAccept(
   storage: Storage<unknown>,
   organizations: OrganizationFinder,
   limits: SendLimits,
-  services: AcceptServices & { readonly complete?: Complete | undefined },
+  services: AcceptServices & {
+    readonly complete?: Complete | undefined
+    readonly refused?: TellRefused | undefined
+  },
   accepted: (lane: string) => void,
   observer: Observer,
 ): PerTenant<Sends<unknown>> &
@@ -85,6 +92,7 @@ export function createAccept(
   const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
   const answered = createAnswered(services.registry.kinds)
+  const { refused = () => {} } = services
 
   const kindOf = ({ channel }: NewNotification) => services.registry.kinds.of(channel)
 
@@ -294,7 +302,9 @@ export function createAccept(
     const { unit, organizationId, use } = call
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record, unit.lookups)
-    const group = await wanted(unit, organizationId, await validate())
+    const prepared = await validate()
+    call.prepared = [[0, prepared]]
+    const group = await wanted(unit, organizationId, prepared)
     const result = resultOf(group, services.clock.now())
     const answer = await storeWhole(unit, span, {
       organizationId,
@@ -336,6 +346,7 @@ export function createAccept(
     if (known !== null) return replayedBatch(known, unit.lookups.state)
     const whole = await lookedUp(parsed, organizationId, unit)
     const validated = await validateBatch(whole, organizationId, unit, services)
+    call.prepared = validated.prepared
     const all = validated.notifications
     const reservation = await limits.take(organizationId, hourly(all))
     const fitting = admittedOf({ notifications: all }, reservation.granted, hourlyUnits)
@@ -367,7 +378,8 @@ export function createAccept(
     unit: UnitOfWork,
   ): Promise<Call> {
     await organizations.existing(organizationId, unit.inside)
-    return { unit, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
+    const use = idempotentUse(operation, organizationId, idempotencyKey, request)
+    return { unit, organizationId, use, prepared: [] }
   }
 
   return {
@@ -376,19 +388,23 @@ export function createAccept(
         { name: 'accept', operation: 'send' },
         async (span) => {
           const given = parseOptions(sendOptions, options)
-          // Before the first await: the caller may reuse the object for the next message.
-          const input = parseSend(
-            services.sendInput,
-            message,
-            organizationId,
-            given.strict !== false,
-            services.bounds,
-          )
-          const unit = await units.of(given.tx)
-          const call = await callOf('send', organizationId, given, input, unit)
-          return singleFlight.run(call.use, () =>
-            acceptOnce(call, span, () => prepare(unit, input, organizationId)),
-          )
+          let seen: unknown = message
+          let call: Call | undefined
+          try {
+            // Before the first await: the caller may reuse the object for the next message.
+            const strict = given.strict !== false
+            const input = parseSend(services.sendInput, message, organizationId, strict, services.bounds)
+            seen = input
+            const unit = await units.of(given.tx)
+            const made = await callOf('send', organizationId, given, input, unit)
+            call = made
+            return await singleFlight.run(made.use, () =>
+              acceptOnce(made, span, () => prepare(unit, input, organizationId)),
+            )
+          } catch (error) {
+            tellRefused(refused, organizationId, seen, error, call?.prepared[0]?.[1], sentByOf(options))
+            throw error
+          }
         },
         aboutSent,
       ),
@@ -463,11 +479,15 @@ export function createAccept(
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,
           }
-          const parsed = await parseBatch([...messages], reading, services.processor.share(organizationId))
+          const list = [...messages]
+          const parsed = await parseBatch(list, reading, services.processor.share(organizationId))
           const unit = await units.of(given.tx)
           const call = await callOf('batch', organizationId, given, parsed.request, unit)
           const result = await singleFlight.run(call.use, () => acceptBatch(call, span, parsed))
-          if (!result.replayed) recordRefused(observer, result)
+          if (result.replayed) return result
+          recordRefused(observer, result)
+          const from = { organizationId, sentBy: sentByOf(options) }
+          tellRefusedItems(refused, from, list, call.prepared, result)
           return result
         },
         aboutBatch,
@@ -480,8 +500,15 @@ export function createAccept(
           const unit = units.shared
           await organizations.existing(organizationId)
           const groups = messages.map(async (message) => {
-            const input = parseSend(services.sendInput, message, organizationId, true, services.bounds)
-            return wanted(unit, organizationId, await prepare(unit, input, organizationId))
+            let prepared: Group | undefined
+            try {
+              const input = parseSend(services.sendInput, message, organizationId, true, services.bounds)
+              prepared = await prepare(unit, input, organizationId)
+              return await wanted(unit, organizationId, prepared)
+            } catch (error) {
+              tellRefused(refused, organizationId, message, error, prepared)
+              throw error
+            }
           })
           const notifications = (await Promise.all(groups)).flat()
           try {
@@ -555,13 +582,4 @@ function resultOf(group: Group, now: number): SendResult {
 
 function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {
   return sendAt !== null && sendAt > now ? 'scheduled' : 'queued'
-}
-
-/** ISO 8601 UTC. All notifications of a commit share one time, so its text is cached. */
-function createIso(): (time: number) => string {
-  let last = { time: Number.NaN, text: '' }
-  return (time) => {
-    if (time !== last.time) last = { time, text: new Date(time).toISOString() }
-    return last.text
-  }
 }

@@ -99,7 +99,11 @@ export async function validateBatch(
   organizationId: string,
   { lookups, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
   services: AcceptServices,
-): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
+): Promise<{
+  readonly notifications: NewNotification[]
+  readonly errors: ItemErrors
+  readonly prepared: readonly Prepared[]
+}> {
   const errors = refused.copy()
   const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
   const prepared: [number, Group][] = []
@@ -159,10 +163,11 @@ export async function validateBatch(
       notifications.push(...applyVerdicts(group, group.map(verdictOn), services))
     }),
   )
-  return { notifications, errors }
+  return { notifications, errors, prepared }
 }
 
-type Prepared = readonly [index: number, group: Group]
+/** What a message would make, before the gate. */
+export type Prepared = readonly [index: number, group: Group]
 
 /** Without the messages of senders that the organization may not use. */
 async function withAllowedSenders(

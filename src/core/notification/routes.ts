@@ -1,6 +1,7 @@
 import type { Sends } from '../accept/api.ts'
 import { batchInput, type SendInput, sendInput } from '../accept/input.ts'
 import type { SentNotification } from '../accept/model.ts'
+import { SENT_BY, type SentBy } from '../accept/refused.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { parseInput } from '../input/parse.ts'
 import {
@@ -55,7 +56,12 @@ async function send(context: RequestContext, { tenants }: Served): Promise<Handl
   if (isTestMode(request)) {
     return { status: 200, body: await tenants.validate(organizationId, message, options) }
   }
-  return sent(await tenants.send(organizationId, message, options))
+  const sending = { ...options, [SENT_BY]: sentBy(context) }
+  return sent(await tenants.send(organizationId, message, sending))
+}
+
+function sentBy({ caller }: RequestContext): SentBy | undefined {
+  return caller === null ? undefined : { id: caller.id, name: caller.name ?? null }
 }
 
 function sent({ replayed, ...body }: SentNotification): HandlerResult {
@@ -65,10 +71,8 @@ function sent({ replayed, ...body }: SentNotification): HandlerResult {
 async function sendBatch(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  const { replayed, ...body } = await tenants.sendBatch(organizationId, batchItems(context.body), {
-    strict: context.strict,
-    idempotencyKey: key,
-  })
+  const sending = { idempotencyKey: key, strict: context.strict, [SENT_BY]: sentBy(context) }
+  const { replayed, ...body } = await tenants.sendBatch(organizationId, batchItems(context.body), sending)
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 

@@ -22,9 +22,9 @@ export interface PersonalRecords<Value extends object = object> {
   /** Whether a record is about the person. */
   concerns?(value: Value, person: Person): boolean
   /** What stays. The same value: all. Null: nothing. */
-  erased(value: Value): Value | null
+  erased(value: Value, person: Person): Value | null
   /** A line of an export. */
-  exported(record: StoredRecord<Value>): { readonly type: string }
+  exported(record: StoredRecord<Value>, person: Person): { readonly type: string }
 }
 
 /**

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uploadKind } from '../../core/accept/upload.ts'
 import type { NotificationEvent } from '../../core/notification/event-payload.ts'
 import type { Notification, NotificationContent } from '../../core/notification/notification.ts'
-import type { PersonalRecords } from '../../core/people/personal-records.ts'
 import type { ErasedStep } from '../../core/ports/storage/custody.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { REST_MS, removeUpload } from '../attachments/index.ts'
@@ -26,7 +25,7 @@ export async function erase(
   subject: Subject,
   found: Found,
 ): Promise<Counted | null> {
-  if (found.of === 'record') return eraseRecord(services, found.personal, found.record, subject)
+  if (found.of === 'record') return eraseRecord(services, found)
   if (found.items.length === 0) return null
   if (found.of === 'notifications')
     return eraseNotifications(services, task, organizationId, subject, found.items)
@@ -115,9 +114,7 @@ async function inSteps(
 
 async function eraseRecord(
   { storage: { records } }: EraseServices,
-  { kind, concerns, erased }: PersonalRecords,
-  found: StoredRecord,
-  subject: Subject,
+  { personal: { kind, concerns, erased }, record: found, person }: Extract<Found, { of: 'record' }>,
 ): Promise<Counted | null> {
   const { id } = found
   for (
@@ -126,8 +123,8 @@ async function eraseRecord(
     [record = null] = await records.get(kind, [{ id }])
   ) {
     const { revision, value } = record
-    const isAbout = concerns?.(value, { ...subject, addresses: [...subject.addresses.values()] }) ?? true
-    const after = isAbout ? erased(value) : value
+    const isAbout = concerns?.(value, person) ?? true
+    const after = isAbout ? erased(value, person) : value
     if (after === value) return null
     // Only what was read is removed.
     const replace: RecordWrite = { kind, do: 'replace', id, revision, value: after ?? value }
@@ -142,8 +139,8 @@ async function eraseRecord(
 /** What {@link erase} would count, without uploads that others name. */
 export async function countOf({ storage }: FindServices, found: Found): Promise<Counted> {
   if (found.of === 'record') {
-    const { personal, record } = found
-    return personal.erased(record.value) === record.value ? {} : oneOf(personal.kind.name)
+    const { personal, record, person } = found
+    return personal.erased(record.value, person) === record.value ? {} : oneOf(personal.kind.name)
   }
   const { length } = found.items
   if (found.of === 'reports') return { received: length }

@@ -28,7 +28,7 @@ export async function* exported(services: ErasureServices, organizationId: strin
 async function* linesOf(services: ErasureServices, organizationId: string, found: Found): Lines {
   switch (found.of) {
     case 'record':
-      yield { ...found.personal.exported(found.record), organizationId }
+      yield { ...found.personal.exported(found.record, found.person), organizationId }
       return
     case 'notifications':
       for (const item of found.items) yield* notificationLines(services, item)

@@ -33,7 +33,12 @@ export type Found =
   | { readonly of: 'notifications'; readonly items: readonly Notification[] }
   | { readonly of: 'copies'; readonly items: readonly Notification[] }
   | { readonly of: 'reports'; readonly items: readonly StoredReport[] }
-  | { readonly of: 'record'; readonly personal: PersonalRecords; readonly record: StoredRecord }
+  | {
+      readonly of: 'record'
+      readonly personal: PersonalRecords
+      readonly record: StoredRecord
+      readonly person: Person
+    }
 
 export interface FindServices {
   readonly storage: Storage
@@ -140,7 +145,7 @@ async function* findRecords(services: FindServices, organizationId: string, subj
   const person: Person = { recipient: subject.recipient, addresses: [...subject.addresses.values()] }
   for (const personal of services.personal()) {
     for await (const records of recordsOf(services, organizationId, person, personal))
-      for (const record of records) yield { of: 'record', personal, record }
+      for (const record of records) yield { of: 'record', personal, record, person }
   }
 }
 

@@ -56,7 +56,7 @@ export interface ErasureRecord {
 export interface ExportedLine {
   /**
    * `notification`, `attachment` (a part of a file of the notification before), `upload` (the same of an uploaded file), `copy`,
-   * `received`, `report`, `preferences`, `suppression` or `record`. Later versions add more.
+   * `received`, `report`, `preferences`, `suppression`, `refusals` or `record`. Later versions add more.
    */
   readonly type: string
   readonly [field: string]: unknown

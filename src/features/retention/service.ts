@@ -29,6 +29,8 @@ export interface RetentionServices {
   readonly positions: RecordStore<ContentPosition>
   /** Of no organization. */
   readonly expiring: readonly Expiring[]
+  /** Removes what features have of an organization. */
+  expire(organizationId: string, olderThanMs: number): Promise<void>
   onError(error: unknown): void
 }
 
@@ -79,6 +81,7 @@ export function createRetention({
   plans,
   positions,
   expiring,
+  expire: expireOfFeatures,
   onError,
 }: RetentionServices): Retention {
   let running: Promise<void> = Promise.resolve()
@@ -166,7 +169,10 @@ export function createRetention({
   ): Promise<void> {
     if (stopped || deleting !== null) return
     const olderThanMs = msOf(logDays)
-    if (olderThanMs !== null) await expire({ organizationId: id, olderThanMs }, removed)
+    if (olderThanMs !== null) {
+      await expire({ organizationId: id, olderThanMs }, removed)
+      await expireOfFeatures(id, olderThanMs)
+    }
     if (contentDays < logDays) await expireContents(id, contentDays * DAY_MS, removed)
   }
 

@@ -17,6 +17,7 @@ import type * as layouts from '../../../src/features/layouts/schemas.ts'
 import type { templateLint } from '../../../src/features/lint/schemas.ts'
 import type * as organizations from '../../../src/features/organizations/schemas.ts'
 import type { preferencesRecord } from '../../../src/features/preferences/schemas.ts'
+import type { refusalList } from '../../../src/features/refusals/schemas.ts'
 import type { retentionPreview } from '../../../src/features/retention/schemas.ts'
 import type * as statistics from '../../../src/features/statistics/schemas.ts'
 import type * as suppressions from '../../../src/features/suppressions/schemas.ts'
@@ -39,6 +40,7 @@ it('methods give what the schemas of their routes say', () => {
   answers<typeof notifications.failureGroups>(deadLetters.groups)
   answers<typeof explain.explanation>(client.notifications.explain)
   answers<typeof retryResult>(deadLetters.retry)
+  answers<typeof refusalList>(client.refusals.list)
   answers<typeof uploadRecord>(client.attachments.upload)
   answers<typeof text.templateRecord>(templates.create, templates.get, templates.update, templates.publish)
   answers<typeof text.templateList>(templates.list)

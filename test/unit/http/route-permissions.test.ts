@@ -79,6 +79,7 @@ it('every operation needs the level that the route table requires', () => {
     redeliverWebhookDelivery: 'Full Access',
     redeliverWebhook: 'Full Access',
     deleteWebhook: 'Full Access',
+    listRefusals: 'Read Only',
     addSuppression: 'Full Access',
     listSuppressions: 'Read Only',
     removeSuppression: 'Full Access',

@@ -72,6 +72,7 @@ const grouped: Groups = {
       (n, slip) => n.deadLetters.retry({ filter: slip }),
     ],
   },
+  refusals: { list: [(n, slip) => n.refusals.list(slip)] },
   attachments: {
     upload: [
       (n, slip) => n.attachments.upload('YQ==', { filename: 'a', contentType: 'text/plain', ...slip }),
@@ -356,6 +357,7 @@ describe('an organization that does not exist', () => {
     ['notifications.list', (t) => t.notifications.list()],
     ['logs.list', (t) => t.logs.list()],
     ['deadLetters.list', (t) => t.deadLetters.list()],
+    ['refusals.list', (t) => t.refusals.list()],
     ['deadLetters.retry', (t) => t.deadLetters.retry({ filter: {} })],
     ['templates.list', (t) => t.templates.list()],
     ['apiKeys.list', (t) => t.apiKeys.list()],

@@ -7,6 +7,7 @@ import { personalSuppressions } from '../../../../src/features/suppressions/reco
 const hashes = { address: () => 'hash', recipient: () => 'hash' }
 const preferences = personalPreferences(hashes)
 const suppressions = personalSuppressions(hashes)
+const nobody = { recipient: null, addresses: [] }
 
 describe('a kind of records', () => {
   const kind: RecordKind = { name: 'wishes', version: 1 }
@@ -29,7 +30,7 @@ describe('what stays', () => {
       source: 'Ada called',
     } as const
     const erased = { channel: 'email', address: null, reason: 'manual', source: null }
-    expect(suppressions.erased(value)).toEqual(erased)
+    expect(suppressions.erased(value, nobody)).toEqual(erased)
   })
 
   it('of preferences: what is turned off, and since when', () => {
@@ -41,7 +42,7 @@ describe('what stays', () => {
       quietHours: false,
       chosenAt: { ':email': 1, ':sms': 2, 'news:*': 3, 'news:push': 4, quietHours: 5 },
     } as const
-    const erased = preferences.erased(value)
+    const erased = preferences.erased(value, nobody)
     expect(erased).toEqual({
       by: 'address',
       updatedAt: 7,
@@ -49,11 +50,11 @@ describe('what stays', () => {
       categories: { news: { '*': false } },
       chosenAt: { ':email': 1, 'news:*': 3 },
     })
-    expect(erased && preferences.erased(erased)).toBe(erased)
+    expect(erased && preferences.erased(erased, nobody)).toBe(erased)
   })
 
   it('of preferences that turn nothing off: nothing', () => {
     const value = { by: 'recipient', updatedAt: null, channels: { sms: true }, categories: {} } as const
-    expect(preferences.erased(value)).toBeNull()
+    expect(preferences.erased(value, nobody)).toBeNull()
   })
 })

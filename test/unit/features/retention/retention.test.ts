@@ -333,6 +333,7 @@ describe('on its own', () => {
       positions: createRecordStores(storage.records, () => null).of(contentPositionKind),
       plans: { choose: () => ({ name: 'unlimited', plan: UNLIMITED }) },
       expiring: [{ kind: usedTokenKind, after: { ms: 1 } }],
+      expire: async () => {},
       onError: (error) => void errors.push(error),
     })
     return { clock, steps, errors, retention, go: () => go() }

@@ -1,0 +1,134 @@
+import type { RefusedMessage } from '../../core/accept/refused.ts'
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { suppressedAddress } from '../../core/channels/recipient.ts'
+import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
+import { lowerAddress } from '../../core/notification/lower-address.ts'
+import type { Person, PersonalRecords } from '../../core/people/personal-records.ts'
+import type { RecordKind } from '../../core/records/record-kind.ts'
+import type { Refusal } from './model.ts'
+
+/** Most refusals of an organization. */
+export const MOST_REFUSALS = 100
+
+/** Times in epoch milliseconds. */
+export interface StoredRefusal extends Omit<Refusal, 'at' | 'firstAt'> {
+  readonly at: number
+  readonly firstAt: number
+  /** Rises with the time. */
+  readonly number: number
+}
+
+/** The refusals of an organization, in one record with its id: to add some is one write, and there is nothing to clear away. */
+export interface RefusalsValue {
+  /** Latest first. */
+  readonly refusals: readonly StoredRefusal[]
+}
+
+export const refusalKind: RecordKind<RefusalsValue> = { name: 'refusals', version: 1 }
+
+export const NO_REFUSALS: RefusalsValue = { refusals: [] }
+
+const MOST_CHARACTERS = 300
+const MOST_OF_ADDRESS = 1_000
+
+/** Only what explains it: no text, no variables. A message may have any form. */
+export function refusalOf(
+  { message, prepared, error, sentBy }: RefusedMessage,
+  at: number,
+  number: number,
+): StoredRefusal {
+  const given = isFields(message) ? message : {}
+  const { field, channel: ofError } = error.details ?? {}
+  const channel = cut(prepared?.channel ?? given.channel ?? ofError, MOST_CHARACTERS)
+  const { template } = given
+  return {
+    number,
+    at,
+    firstAt: at,
+    count: 1,
+    code: error.code,
+    message: error.message.slice(0, MOST_CHARACTERS),
+    field: cut(field, MOST_CHARACTERS),
+    channel,
+    to: cut(prepared?.to ?? given.to, MOST_OF_ADDRESS),
+    recipient: cut(prepared?.recipient ?? given.recipient, MAX_RECIPIENT_ID),
+    template: cut(isFields(template) ? template[channel ?? ''] : template, MOST_CHARACTERS),
+    sentBy:
+      sentBy === undefined
+        ? null
+        : { id: sentBy.id.slice(0, MOST_CHARACTERS), name: cut(sentBy.name, MOST_CHARACTERS) },
+  }
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function cut(value: unknown, most: number): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, most) : null
+}
+
+/** Equal refusals have one name. */
+function nameOf(one: StoredRefusal): string {
+  const { code, message, field, channel, to, recipient, template, sentBy } = one
+  return JSON.stringify([code, message, field, channel, to, recipient, template, sentBy?.id])
+}
+
+/** Adds one that may repeat another, as the last. */
+export function addTo(refusals: Map<string, StoredRefusal>, one: StoredRefusal): void {
+  const name = nameOf(one)
+  const before = refusals.get(name)
+  refusals.delete(name)
+  refusals.set(
+    name,
+    before === undefined ? one : { ...one, firstAt: before.firstAt, count: before.count + one.count },
+  )
+}
+
+export function withRefusals(value: RefusalsValue, added: Iterable<StoredRefusal>): RefusalsValue {
+  const all = new Map(value.refusals.map((one) => [nameOf(one), one]))
+  for (const one of added) addTo(all, one)
+  const refusals = [...all.values()].sort((one, other) => other.number - one.number).slice(0, MOST_REFUSALS)
+  return { refusals }
+}
+
+/** Whether a refused message went to an address, in any spelling. */
+export function wentTo({ channel, to }: StoredRefusal, kind: ChannelKind, address: string): boolean {
+  if (to === null || (channel !== null && channel !== kind.name)) return false
+  const sought = address.slice(0, MOST_OF_ADDRESS)
+  return lowerAddress(to) === lowerAddress(sought) || canonical(kind, to) === canonical(kind, sought)
+}
+
+/** What was refused may be no address. */
+function canonical(kind: ChannelKind, to: string): string {
+  try {
+    return suppressedAddress(kind, to)
+  } catch {
+    return to
+  }
+}
+
+/** A message to a person is in the list only while the person is stored. */
+export const personalRefusals: PersonalRecords<RefusalsValue> = {
+  kind: refusalKind,
+  concerns: ({ refusals }, person) => refusals.some((one) => isAbout(one, person)),
+  erased: (value, person) => ({
+    ...value,
+    refusals: value.refusals.filter((one) => !isAbout(one, person)),
+  }),
+  exported: ({ value }, person) => ({
+    type: 'refusals',
+    refusals: value.refusals.filter((one) => isAbout(one, person)).map(shown),
+  }),
+}
+
+function isAbout(one: StoredRefusal, { recipient, addresses }: Person): boolean {
+  return (
+    (recipient !== null && one.recipient === recipient) ||
+    addresses.some(({ kind, to }) => wentTo(one, kind, to))
+  )
+}
+
+export function shown({ number: _, at, firstAt, ...refusal }: StoredRefusal): Refusal {
+  return { at: new Date(at).toISOString(), firstAt: new Date(firstAt).toISOString(), ...refusal }
+}
