@@ -220,7 +220,9 @@ export type {
 export type {
   DeleteOrganizationOptions,
   OrganizationDeletion,
+  OrganizationQuery,
   OrganizationRecord,
+  PlanRecord,
 } from './features/organizations/model.ts'
 export type { PreferencesApi } from './features/preferences/api.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './features/preferences/input.ts'

@@ -1,5 +1,6 @@
 import { texts } from '../texts/index.ts'
 import type { Choice } from '../ui/field.tsx'
+import { nameOf } from './organization-names.ts'
 import { navigate } from './router.ts'
 import { ALL_ORGANIZATIONS, inOrganization, isOperator, organization, session } from './session.ts'
 
@@ -11,7 +12,7 @@ export function OrganizationSwitch() {
     return id === null ? null : (
       <p class="organization">
         <span class="unseen">{texts.app.organization}</span>
-        {id}
+        {nameOf(id)}
       </p>
     )
   }
@@ -39,10 +40,11 @@ export function OrganizationSwitch() {
 /** There may be any number of organizations: operators choose from a page. */
 function choicesOf(id: string | null): readonly Choice<string>[] {
   const { organizations } = session.value
-  if (!isOperator.value) return (organizations as readonly string[]).map((value) => ({ value, label: value }))
+  if (!isOperator.value)
+    return (organizations as readonly string[]).map((value) => ({ value, label: nameOf(value) }))
   return [
     { value: '', label: texts.app.chooseOrganization },
     { value: ALL_ORGANIZATIONS, label: texts.app.allOrganizations },
-    ...(id === null || id === ALL_ORGANIZATIONS ? [] : [{ value: id, label: id }]),
+    ...(id === null || id === ALL_ORGANIZATIONS ? [] : [{ value: id, label: nameOf(id) }]),
   ]
 }

@@ -10,6 +10,8 @@ export interface Session {
   readonly permission: 'Read Only' | 'Write' | 'Full Access'
   readonly grants: readonly string[]
   readonly organizations: 'all' | readonly string[]
+  /** Of the organizations, by id. Empty for operators. */
+  readonly names: Readonly<Record<string, string>>
   /** Names of the channels that the service knows. */
   readonly channels: readonly string[]
   readonly kinds: readonly ChannelKind[]
@@ -86,6 +88,7 @@ export const session = computed<Session>(() => {
     permission: 'Read Only',
     grants: [],
     organizations: [],
+    names: {},
     channels: [],
     kinds: [],
   }

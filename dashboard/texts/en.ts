@@ -293,6 +293,9 @@ export const en = {
       ({ 1: 'in a second', 60: 'in a minute', 3600: 'in an hour' })[seconds] ?? `in ${seconds} seconds`,
     month: 'in the calendar month (UTC)',
     resets: 'Resets',
+    resetsOn: 'Resets on',
+    change: 'Change plan',
+    changed: 'The plan was changed.',
     restricted: 'This organization is restricted for sustained overuse until',
   },
   operations: {
@@ -333,7 +336,10 @@ export const en = {
     id: 'Id',
     idHint: 'Begins with org_. Left out, it is random. It never changes.',
     plan: 'Plan',
-    planHint: 'Name of a plan of the service. Empty: the default.',
+    planHint: 'The default is “free”, or unlimited for org_default.',
+    perHour: (most: string) => `${most} notifications an hour`,
+    perMonth: (most: string) => `${most} notifications a month`,
+    requests: (most: string, window: string) => `${most} API requests ${window}`,
     defaultPlan: 'Default',
     contentDays: 'Keep contents (days)',
     contentDaysHint:

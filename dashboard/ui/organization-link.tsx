@@ -1,3 +1,4 @@
+import { nameOf } from '../app/organization-names.ts'
 import { hrefOf } from '../app/router.ts'
 import { ALL_ORGANIZATIONS, inOrganization } from '../app/session.ts'
 import { texts } from '../texts/index.ts'
@@ -6,8 +7,8 @@ import { texts } from '../texts/index.ts'
 export function OrganizationLink({ id }: { readonly id: string | null }) {
   if (id === null || id === ALL_ORGANIZATIONS) return <span class="muted">{texts.app.allOrganizations}</span>
   return (
-    <a class="cut id" title={id} href={hrefOf(inOrganization('/', id))}>
-      {id}
+    <a class="cut" title={id} href={hrefOf(inOrganization('/', id))}>
+      {nameOf(id)}
     </a>
   )
 }

@@ -14,6 +14,8 @@ const short = new Intl.DateTimeFormat(DATES, {
   hour: '2-digit',
   minute: '2-digit',
 })
+/** Days are UTC: with the zone of the reader, midnight may belong to the day before. */
+const day = new Intl.DateTimeFormat(DATES, { month: 'long', day: 'numeric', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
 
 const UNITS = [
@@ -53,7 +55,7 @@ export function Time({
   none = texts.time.never,
 }: {
   readonly at: string | null | undefined
-  readonly style?: 'relative' | 'short' | 'full'
+  readonly style?: 'relative' | 'short' | 'full' | 'day'
   readonly none?: string
 }) {
   if (at === null || at === undefined) return <span class="muted">{none}</span>
@@ -62,6 +64,7 @@ export function Time({
     relative: () => ago(date.getTime()),
     short: () => short.format(date),
     full: () => absolute.format(date),
+    day: () => day.format(date),
   }
   return (
     <time

@@ -148,6 +148,7 @@ export const OF_SERVICE: Operations = {
     list: 'GET /v1/organizations list',
     update: 'PATCH /v1/organizations/{id} body',
     delete: 'DELETE /v1/organizations/{id} query',
+    plans: 'GET /v1/plans',
   },
   identity: 'GET /v1/me',
   operations: 'GET /v1/operations',

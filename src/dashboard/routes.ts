@@ -6,6 +6,7 @@ import { PUBLIC, REQUESTS } from '../core/limits/route-limits.ts'
 import { formFields } from '../core/rest/form-fields.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts'
+import { ORGANIZATION_ID } from '../core/tenancy/organization.ts'
 import type { Authenticate } from '../http/caller.ts'
 import { resolveClient } from '../http/client.ts'
 import type { ResolvedHttpOptions } from '../http/options.ts'
@@ -21,6 +22,8 @@ const API = '/api'
 const SIGN_INS: RouteLimit = { name: 'sign-in', perMinute: 60 }
 const MAX_PREVIEW_BYTES = 4 * 1024 * 1024
 const MOST_PREVIEW_FIELDS = 8
+/** Organizations of a person that are shown by name; more are shown by id. */
+const MOST_NAMES = 100
 const anything: z.ZodType = z.unknown()
 
 const credentials = z.union([
@@ -38,6 +41,13 @@ function underApi(routes: readonly Route<ServedNotifier>[]): readonly Route<Serv
     .filter(({ paths }) => paths.length > 0)
 }
 
+/** Names by id. Operators look them up. */
+async function namesOf(ids: readonly string[], { organizations }: ServedNotifier) {
+  const asked = ids.filter((id) => ORGANIZATION_ID.test(id)).slice(0, MOST_NAMES)
+  const { items } = await organizations.list({ ids: asked, limit: MOST_NAMES })
+  return Object.fromEntries(items.map(({ id, name }) => [id, name]))
+}
+
 /** The data that the pages request from the server. @param added operations that plug-ins add */
 export function dashboardRoutes(
   added: readonly Route<ServedNotifier>[],
@@ -48,10 +58,8 @@ export function dashboardRoutes(
   const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
 
   /** Never the counted identity, which is for the server alone. */
-  async function show(
-    { request }: RequestContext,
-    { channels, kinds }: ServedNotifier,
-  ): Promise<HandlerResult> {
+  async function show({ request }: RequestContext, served: ServedNotifier): Promise<HandlerResult> {
+    const { channels, kinds } = served
     const {
       id,
       name = id,
@@ -59,7 +67,8 @@ export function dashboardRoutes(
       grants,
       organizations,
     } = await authenticate(request, clientOf(request))
-    return { body: { actor: id, name, permission, grants, organizations, channels, kinds } }
+    const names = organizations === 'all' ? {} : await namesOf(organizations, served)
+    return { body: { actor: id, name, permission, grants, organizations, names, channels, kinds } }
   }
 
   async function begin(

@@ -8,10 +8,12 @@ import { describeDashboard, type Suite } from '../support/dashboard/suite.ts'
 const IDS = ['org_acme', 'org_bolt']
 const options = { notifier: { webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } } }
 
+const nameOf = (id: string): string => `${id.slice(4)} & Sons`
+
 /** In each organization one message that was sent, and one that failed. */
 async function plant({ host: { notifier } }: Suite): Promise<void> {
   for (const id of IDS) {
-    await notifier.organizations.create({ id, name: id })
+    await notifier.organizations.create({ id, name: nameOf(id) })
     const organization = notifier.organization(id)
     for (const to of [`bounce@${id.slice(4)}.example`, `ada@${id.slice(4)}.example`]) {
       const sent = await organization.send({ channel: 'email', to, subject: 'Hi', body: 'Hi' })
@@ -49,8 +51,8 @@ describeDashboard('all organizations together', options, (suite) => {
     expect(await page.getByRole('button', { name: /Retry/ }).count()).toBe(0)
     await assertAccessible(page)
     await page.getByRole('link', { name: 'provider_error' }).click()
-    await page.getByRole('row', { name: /bounce@acme.example org_acme Failed/ }).waitFor()
-    await page.getByRole('row', { name: /bounce@bolt.example org_bolt Failed/ }).waitFor()
+    await page.getByRole('row', { name: /bounce@acme.example acme & Sons Failed/ }).waitFor()
+    await page.getByRole('row', { name: /bounce@bolt.example bolt & Sons Failed/ }).waitFor()
     expect(await page.getByRole('row').count()).toBe(3)
     expect(await page.getByRole('button', { name: 'Send a test message' }).count()).toBe(0)
     await assertAccessible(page)
@@ -58,7 +60,7 @@ describeDashboard('all organizations together', options, (suite) => {
     await page.getByRole('heading', { name: 'It was not delivered.' }).waitFor()
     expect(await choose().inputValue()).toBe('org_bolt')
     await page.goBack()
-    await page.getByRole('link', { name: 'org_acme' }).click()
+    await page.getByRole('link', { name: 'acme & Sons' }).click()
     await page.getByRole('img', { name: 'In the last 24 hours 1 were sent and 1 failed.' }).waitFor()
     await choose().selectOption('Choose an organization…')
     await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor()
@@ -67,7 +69,7 @@ describeDashboard('all organizations together', options, (suite) => {
   it('are not shown by pages of one organization, which say so', async () => {
     const { page } = suite
     await enter('/notifications')
-    await page.getByRole('row', { name: /ada@acme.example org_acme Sent/ }).waitFor()
+    await page.getByRole('row', { name: /ada@acme.example acme & Sons Sent/ }).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     for (const name of ['Templates', 'API keys', 'Suppressions', 'Recipients', 'Quiet hours', 'Limits']) {
@@ -78,14 +80,14 @@ describeDashboard('all organizations together', options, (suite) => {
     expect(asked.filter((url) => url.includes('/api/'))).toEqual([])
     await assertAccessible(page)
     await page.getByRole('link', { name: 'Show the organizations' }).click()
-    await page.getByRole('row', { name: /org_bolt/ }).waitFor()
+    await page.getByRole('row', { name: /bolt & Sons/ }).waitFor()
   })
 
   it('have endpoints of operators, whose deliveries name the organization', async () => {
     const { page, host } = suite
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`
     await enter('/webhooks')
-    await page.getByText('They are told about deliveries of every organization').waitFor()
+    await page.getByText('receive events about deliveries of every organization').waitFor()
     await page.getByRole('button', { name: 'Add endpoint' }).first().click()
     await page.getByLabel('Address').fill(url)
     await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -105,8 +107,8 @@ describeDashboard('all organizations together', options, (suite) => {
     }
     await expect.poll(delivered).toBe(2)
     await page.reload()
-    await page.getByRole('row', { name: /notification.sent Delivered org_acme 1/ }).waitFor()
-    await page.getByRole('row', { name: /notification.sent Delivered org_bolt 1/ }).waitFor()
+    await page.getByRole('row', { name: /notification.sent Delivered acme & Sons 1/ }).waitFor()
+    await page.getByRole('row', { name: /notification.sent Delivered bolt & Sons 1/ }).waitFor()
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
@@ -114,7 +116,7 @@ describeDashboard('all organizations together', options, (suite) => {
     expect((await host.notifier.allOrganizations.webhooks.list()).items).toMatchObject([
       { status: 'disabled' },
     ])
-    await page.getByRole('link', { name: 'org_bolt' }).first().click()
+    await page.getByRole('link', { name: 'bolt & Sons' }).first().click()
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByText('No webhook endpoints yet').waitFor()
   })
@@ -150,7 +152,7 @@ describeDashboard('all organizations on a phone', { watch: { width: 390 } }, (su
     await plant(suite)
     await signIn(page, host, await host.operatorKey('Read Only'), '/notifications', '*')
     await page.getByRole('link', { name: 'bounce@bolt.example' }).waitFor()
-    await page.getByRole('link', { name: 'org_bolt' }).first().waitFor()
+    await page.getByRole('link', { name: 'bolt & Sons' }).first().waitFor()
     await assertFits(page)
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Menu' }).click()

@@ -63,6 +63,7 @@ describe('a session of the dashboard', () => {
     expect(await (await get('session', cookie)).json()).toMatchObject({
       permission: 'Read Only',
       organizations: ['org_default'],
+      names: { org_default: 'Default' },
     })
     const refused = await fetch(`${host.url}api/v1/api-keys`, {
       method: 'POST',

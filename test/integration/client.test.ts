@@ -335,7 +335,27 @@ const CALLS: Readonly<Record<string, Call>> = {
     expect(await operator.organization(id).notifications.get(sent)).toMatchObject({ organizationId: id })
     await expect(operator.send(mail)).rejects.toMatchObject({ details: { field: 'orgId' } })
   },
-  listOrganizations: async ({ operator }) => operator.organizations.list(),
+  listOrganizations: async ({ operator }) => {
+    const { id } = await operator.organizations.create({ name: 'Named' })
+    const { items, hasMore } = await operator.organizations.list({
+      ids: [id, 'org_unknown', 'org_default'],
+      limit: 1,
+    })
+    expect([items.map(({ name }) => name), hasMore]).toEqual([['Named'], true])
+    await expect(operator.organizations.list({ ids: ['a,b'] })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    return operator.organizations.list()
+  },
+  listPlans: async ({ operator }) =>
+    expect((await operator.organizations.plans()).items).toContainEqual({
+      name: 'starter',
+      requests: { limit: 1_000, windowMs: 60_000 },
+      notificationsPerHour: 10_000,
+      concurrentRequests: 10,
+      notificationsPerMonth: 100_000,
+      storedBytes: 1_024 * 1_024 * 1_024,
+    }),
   getOrganization: ({ operator }) => operator.organizations.get('org_default'),
   updateOrganization: ({ operator }) => operator.organizations.update('org_default', { name: 'House' }),
   deleteOrganization: async ({ operator }) => {

@@ -1,10 +1,18 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { isOperator, may } from '../../app/session.ts'
+import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { count } from '../../ui/number.ts'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import type { Organization } from '../organizations/organization.ts'
+import { ChangePlan } from './change-plan.tsx'
 
 const said = texts.limits
 
@@ -17,6 +25,7 @@ interface Usage {
 }
 
 interface Account {
+  readonly organizationId: string
   readonly plan: string
   readonly limits: {
     readonly requests: Usage | null
@@ -32,10 +41,42 @@ const USAGES = ['notificationsPerMonth', 'notificationsPerHour', 'requests', 'st
 
 export function LimitsPage() {
   const { value: account, error, reload } = useData<Account>('/v1/account/limits')
+  const changing = useSignal<Organization | null>(null)
+  const close = (): void => {
+    changing.value = null
+  }
+  const action = useAction()
+  const change = () =>
+    action.run(async () => {
+      changing.value = await ask<Organization>(`/v1/organizations/${account?.organizationId}`)
+    })
   return (
-    <Page title={said.title} intro={said.intro}>
+    <Page
+      title={said.title}
+      intro={said.intro}
+      actions={
+        account !== null && isOperator.value && may('Full Access') ? (
+          <Button icon="edit" onClick={change}>
+            {said.change}
+          </Button>
+        ) : undefined
+      }
+    >
+      {action.error === null ? null : <ErrorNote error={action.error} />}
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
       {account === null ? error === null ? <Loading /> : null : <Limits of={account} />}
+      {changing.value === null ? null : (
+        <ChangePlan
+          organizationId={changing.value.id}
+          plan={changing.value.plan}
+          onClose={close}
+          onDone={() => {
+            close()
+            tell(said.changed)
+            void reload()
+          }}
+        />
+      )}
     </Page>
   )
 }
@@ -90,9 +131,10 @@ function Limit({ title, usage }: { readonly title: string; readonly usage: Usage
             ? said.month
             : said.window(windowSeconds)}
       </p>
-      {used === 0 || resetAt === undefined ? null : (
+      {resetAt === undefined || (used === 0 && windowSeconds !== null) ? null : (
         <p class="hint">
-          {said.resets} <Time at={resetAt} />
+          {windowSeconds === null ? said.resetsOn : said.resets}{' '}
+          <Time at={resetAt} style={windowSeconds === null ? 'day' : 'relative'} />
         </p>
       )}
     </section>

@@ -1,10 +1,9 @@
-import { hrefOf } from '../../app/router.ts'
-import { inOrganization } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
 import { count } from '../../ui/number.ts'
+import { OrganizationLink } from '../../ui/organization-link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { duration, Time } from '../../ui/time.tsx'
@@ -52,11 +51,7 @@ const PROVIDERS: readonly Column<Provider>[] = [
   {
     title: said.organization,
     cell: ({ organizationId: id }) =>
-      id === null ? (
-        <span class="muted">{said.all}</span>
-      ) : (
-        <a href={hrefOf(inOrganization('/', id))}>{id}</a>
-      ),
+      id === null ? <span class="muted">{said.all}</span> : <OrganizationLink id={id} />,
   },
   {
     title: said.state,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
+import { forgetNames } from '../../app/organization-names.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -8,6 +9,7 @@ import { Checkbox, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { count } from '../../ui/number.ts'
 import type { Organization, RetentionPreview } from './organization.ts'
+import { PlanSelect } from './plan-select.tsx'
 
 const said = texts.organizations
 const FIELDS = [
@@ -47,6 +49,7 @@ export function OrganizationForm({
       const id = draft.value.id.trim()
       await ask('/v1/organizations', { method: 'POST', body: id === '' ? body : { id, ...body } })
     }
+    forgetNames()
     onSaved()
   })
   const { id, name, plan, contentDays, logDays, countries, shown, logo, color, opens, clicks } = draft.value
@@ -73,13 +76,7 @@ export function OrganizationForm({
             onValue={set('id')}
           />
         ) : null}
-        <TextField
-          label={said.plan}
-          hint={said.planHint}
-          error={form.errorOf('plan')}
-          value={plan}
-          onValue={set('plan')}
-        />
+        <PlanSelect error={form.errorOf('plan')} value={plan} onValue={set('plan')} />
         <TextField
           label={said.contentDays}
           hint={[said.contentDaysHint, nextPass('contents')]}
@@ -181,7 +178,7 @@ function bodyOf(draft: Draft) {
   const codes = countries.split(/[\s,]+/).filter((code) => code !== '')
   return {
     name: name.trim(),
-    plan: plan.trim() || null,
+    plan: plan || null,
     retention: { contentDays: daysOf(contentDays), logDays: daysOf(logDays) },
     smsCountries: codes.length === 0 ? null : codes,
     branding: { name: shown.trim() || null, logoUrl: logo.trim() || null, color: color.trim() || null },

@@ -49,7 +49,7 @@ export function OrganizationsPage() {
       end: true,
       cell: (organization) => (
         <>
-          {may('Write') ? (
+          {may('Full Access') ? (
             <Button
               kind="quiet"
               icon="edit"
@@ -76,7 +76,7 @@ export function OrganizationsPage() {
   )
   const now = opened.value
   return (
-    <Page title={said.title} intro={said.intro} actions={may('Write') ? create : undefined}>
+    <Page title={said.title} intro={said.intro} actions={may('Full Access') ? create : undefined}>
       <List
         label={said.title}
         state={organizations}

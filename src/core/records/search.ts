@@ -6,6 +6,13 @@ const ROWS = 100
 /** Most rows that a page looks at. */
 const MOST_EXAMINED = 2_000
 
+/** A page of rows that are all in memory. */
+export function pageOf<Row>(rows: readonly Row[], { limit, offset, cursor }: PageRequest): Page<Row> {
+  const from = cursor === undefined ? offset : Number(cursor)
+  const until = from + limit
+  return { items: rows.slice(from, until), nextCursor: until < rows.length ? String(until) : null }
+}
+
 /**
  * A page of those rows of a list that match, which may be fewer than asked for although more follow.
  *

@@ -14,6 +14,15 @@ export const line: z.ZodString = z
   .min(1)
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 
+/** Up to 100 ids. Validated before the split, so that an error names the parameter and not one of its parts. */
+export const ids: z.ZodType<readonly string[]> = line
+  .regex(
+    /^[^,]{1,64}(?:,[^,]{1,64}){0,99}$/,
+    'must be 1 to 100 ids of at most 64 characters, separated by commas',
+  )
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.string().min(1).max(64)).min(1).max(100))
+
 /** `true` or `false`. */
 export const flag: z.ZodType<boolean> = z
   .enum(['true', 'false'])

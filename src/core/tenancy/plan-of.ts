@@ -49,6 +49,8 @@ export interface OrganizationFinder {
 
 /** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
 export interface PlanFinder extends OrganizationFinder {
+  /** Those that organizations may have. */
+  readonly all: Plans
   /** @param from source of a lookup */
   of(organizationId: string, from?: RecordReads): OrganizationPlan | Promise<OrganizationPlan>
   /** @param named the plan that the organization was given; null: none */
@@ -119,6 +121,7 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
   }
 
   return {
+    all: plans,
     of,
     choose,
     existing,

@@ -2,17 +2,8 @@ import * as z from 'zod'
 import { channel } from '../../core/input/fields.ts'
 import { errorCode } from '../../core/notification/label-filters.ts'
 import { addresses, labels } from '../../core/notification/query-schemas.ts'
-import { type Filters, line, page, time } from '../../core/rest/query-schemas.ts'
+import { type Filters, ids, line, page, time } from '../../core/rest/query-schemas.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery } from './model.ts'
-
-// Validated before the split, so that an error names the parameter and not one of its parts.
-const ids = line
-  .regex(
-    /^[^,]{1,64}(?:,[^,]{1,64}){0,99}$/,
-    'must be 1 to 100 ids of at most 64 characters, separated by commas',
-  )
-  .transform((text) => text.split(','))
-  .pipe(z.array(z.string().min(1).max(64)).min(1).max(100))
 
 const cause = {
   channel: channel.optional(),

@@ -1,6 +1,12 @@
-import type { List, ListQuery } from '../../core/records/list.ts'
+import type { List } from '../../core/records/list.ts'
 import type { OrganizationChange, OrganizationInput } from './input.ts'
-import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
+import type {
+  DeleteOrganizationOptions,
+  OrganizationDeletion,
+  OrganizationQuery,
+  OrganizationRecord,
+  PlanRecord,
+} from './model.ts'
 
 export interface Organizations {
   /**
@@ -27,7 +33,15 @@ export interface Organizations {
    * @example
    * const { items } = await notifier.organizations.list({ limit: 100 })
    */
-  list(query?: ListQuery): Promise<List<OrganizationRecord>>
+  list(query?: OrganizationQuery): Promise<List<OrganizationRecord>>
+  /**
+   * The plans that organizations may have: those of the option `plans`.
+   *
+   * @example
+   * const { items } = await notifier.organizations.plans()
+   * console.log(items.map(({ name }) => name))
+   */
+  plans(): Promise<{ readonly items: readonly PlanRecord[] }>
   /**
    * Changes the given fields.
    *

@@ -1,4 +1,6 @@
+import type { ListQuery } from '../../core/records/list.ts'
 import type { Branding } from '../../core/tenancy/organization.ts'
+import type { Plan } from '../../core/tenancy/plans.ts'
 import type { OwnRetention } from '../../core/tenancy/retention.ts'
 
 export interface OrganizationRecord {
@@ -22,6 +24,16 @@ export interface OrganizationRecord {
   readonly createdAt: string
   /** A deletion has begun and not finished. */
   readonly deleting: boolean
+}
+
+export interface OrganizationQuery extends ListQuery {
+  /** At most 100. Those that exist, in this order. */
+  readonly ids?: readonly string[] | undefined
+}
+
+/** A plan that organizations may have. Null: unlimited. */
+export interface PlanRecord extends Omit<Plan, 'retention'> {
+  readonly name: string
 }
 
 export interface DeleteOrganizationOptions {

@@ -1,5 +1,4 @@
 import { parseInput } from '../../core/input/parse.ts'
-import { listQuery } from '../../core/rest/query-schemas.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -13,7 +12,9 @@ import {
   organizationDeletion,
   organizationDeletionQuery,
   organizationList,
+  organizationQuery,
   organizationRecord,
+  planList,
 } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
@@ -79,11 +80,20 @@ export const organizationRoutes: readonly Route<Served>[] = routesOf({ tag: TAG,
     method: 'GET',
     paths: collection,
     permission: 'Read Only',
-    query: listQuery,
+    query: organizationQuery,
     response: organizationList,
     handler: async ({ query }, notifier) => ({
-      body: await notifier.organizations.list(parseInput(listQuery, query, 'query')),
+      body: await notifier.organizations.list(parseInput(organizationQuery, query, 'query')),
     }),
+  },
+  {
+    operation: 'listPlans',
+    summary: 'List the plans that organizations may have',
+    method: 'GET',
+    paths: ['/v1/plans'],
+    permission: 'Read Only',
+    response: planList,
+    handler: async (_context, notifier) => ({ body: await notifier.organizations.plans() }),
   },
   {
     operation: 'getOrganization',

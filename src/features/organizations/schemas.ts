@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
-import { flag } from '../../core/rest/query-schemas.ts'
+import { type Filters, flag, ids, page } from '../../core/rest/query-schemas.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
-import type { OrganizationDeletion, OrganizationRecord } from './model.ts'
+import type { OrganizationDeletion, OrganizationQuery, OrganizationRecord, PlanRecord } from './model.ts'
 
 /** Query of `DELETE /v1/organizations/{id}`. */
 export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined }> = z.object({
@@ -46,6 +46,35 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = named(
     tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
     createdAt: timestamp,
     deleting: z.boolean().describe('True: its deletion has begun.'),
+  }),
+)
+
+/** Filters of `GET /v1/organizations`. */
+export const organizationQuery: z.ZodType<Filters<OrganizationQuery>> = z.object({
+  ...page,
+  ids: ids
+    .optional()
+    .describe('Ids of organizations, separated by commas; at most 100. Unknown ones are left out.'),
+})
+
+const most = z.int().nullable()
+
+/** The plans of the service. */
+export const planList: z.ZodType<{ readonly items: readonly PlanRecord[] }> = named(
+  'PlanList',
+  z.object({
+    items: z.array(
+      z
+        .object({
+          name: z.string(),
+          requests: z.object({ limit: z.int(), windowMs: z.int() }).nullable(),
+          notificationsPerHour: most,
+          concurrentRequests: most,
+          notificationsPerMonth: most,
+          storedBytes: most,
+        })
+        .describe('Null: unlimited.'),
+    ),
   }),
 )
 

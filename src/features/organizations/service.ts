@@ -8,10 +8,14 @@ import type { Links } from '../../core/links/links.ts'
 import type { Tracking } from '../../core/links/tracking.ts'
 import type { KeepingInsert, StoredRecord } from '../../core/ports/storage/records.ts'
 import { digest } from '../../core/records/digest.ts'
+import { listOf, listReader } from '../../core/records/list.ts'
 import { createResource } from '../../core/records/resource.ts'
+import { pageOf } from '../../core/records/search.ts'
 import {
   type Branding,
   DEFAULT_ORGANIZATION,
+  ORGANIZATION_ID,
+  ORGANIZATION_ID_FORM,
   type OrganizationValue,
   organizationKind,
   UNBRANDED,
@@ -29,7 +33,20 @@ import {
   type RetentionInput,
   trackingOf,
 } from './input.ts'
-import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
+import type {
+  DeleteOrganizationOptions,
+  OrganizationDeletion,
+  OrganizationQuery,
+  OrganizationRecord,
+} from './model.ts'
+
+const LIST = 'organizations'
+const readList = listReader<Pick<OrganizationQuery, 'ids'>>(LIST, {
+  ids: z
+    .array(z.string().regex(ORGANIZATION_ID, `must be ${ORGANIZATION_ID_FORM}`))
+    .max(100)
+    .optional(),
+})
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
@@ -59,8 +76,8 @@ export function createOrganizations({
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   }
 
-  const { get, list } = createResource(plans, {
-    name: 'organizations',
+  const { get } = createResource(plans, {
+    name: LIST,
     rows: store,
     view,
     absent: unknownOrganization,
@@ -119,7 +136,24 @@ export function createOrganizations({
       return view(organization)
     },
     get: (id) => get(null, id),
-    list: (query) => list(null, query),
+    async list(query) {
+      const { page, filter } = readList(query)
+      const found =
+        filter.ids === undefined
+          ? await store.list({ organizationId: null }, page)
+          : pageOf(
+              (await store.findAll(filter.ids.map((id) => ({ id })))).filter((row) => row !== null),
+              page,
+            )
+      return listOf(LIST, found, page, view)
+    },
+    async plans() {
+      const items = Object.entries(plans.all).map(([name, { retention: _, ...limits }]) => ({
+        name,
+        ...limits,
+      }))
+      return { items }
+    },
     async update(id, input) {
       const parsed = parseSubject(organizationChange, input)
       plans.assertKnown(parsed.plan ?? null)

@@ -10,7 +10,7 @@ import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import type { NewRecord } from '../../core/records/record-stores.ts'
-import { searchList } from '../../core/records/search.ts'
+import { pageOf, searchList } from '../../core/records/search.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Suppressions } from './api.ts'
@@ -69,9 +69,7 @@ export function createSuppressions({
       .filter((entry) => entry !== null)
       .filter(isWanted)
       .toSorted((one, other) => other.createdAt - one.createdAt)
-    const from = page.cursor === undefined ? page.offset : Number(page.cursor)
-    const until = from + page.limit
-    return { items: all.slice(from, until), nextCursor: until < all.length ? String(until) : null }
+    return pageOf(all, page)
   }
 
   return {

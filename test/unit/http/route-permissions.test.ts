@@ -100,6 +100,7 @@ it('every operation needs the level that the route table requires', () => {
     exportPerson: 'Full Access',
     createOrganization: 'Full Access',
     listOrganizations: 'Read Only',
+    listPlans: 'Read Only',
     getOrganization: 'Read Only',
     updateOrganization: 'Full Access',
     deleteOrganization: 'Full Access',

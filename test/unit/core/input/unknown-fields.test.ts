@@ -134,6 +134,7 @@ const grouped: Groups = {
     list: [(n, slip) => n.organizations.list(slip)],
     update: [(n, slip) => n.organizations.update('org_default', { name: 'A', ...slip })],
     delete: [(n, slip) => n.organizations.delete('org_a', slip)],
+    plans: [],
   },
   apiKeys: {
     create: [(n, slip) => n.apiKeys.create({ name: 'a', permission: 'Write', ...slip })],

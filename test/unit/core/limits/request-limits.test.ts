@@ -52,6 +52,7 @@ function world(plan: Plan = UNLIMITED): World {
     deleting: false,
   }
   const plans: PlanFinder = {
+    all: {},
     of: () => about,
     choose: () => about,
     existing: async () => {},

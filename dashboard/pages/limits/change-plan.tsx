@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Form, useForm } from '../../ui/form.tsx'
+import { PlanSelect } from '../organizations/plan-select.tsx'
+
+const said = texts.limits
+
+/** Gives an organization another plan. */
+export function ChangePlan({
+  organizationId,
+  plan,
+  onClose,
+  onDone,
+}: {
+  readonly organizationId: string
+  /** That it was given. Null: the default. */
+  readonly plan: string | null
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const chosen = useSignal(plan ?? '')
+  const form = useForm(async () => {
+    const body = { plan: chosen.value || null }
+    await ask(`/v1/organizations/${organizationId}`, { method: 'PATCH', body })
+    onDone()
+  })
+  return (
+    <Dialog title={said.change} onClose={onClose}>
+      <Form state={form} fields={['plan']}>
+        <PlanSelect
+          value={chosen.value}
+          error={form.errorOf('plan')}
+          onValue={(value) => {
+            chosen.value = value
+          }}
+        />
+        <DialogActions>
+          <Button onClick={onClose}>{texts.actions.cancel}</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            {texts.actions.save}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
