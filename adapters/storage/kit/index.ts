@@ -171,7 +171,7 @@ export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-f
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'
 export { erasedColumns, erasedErrorText, erasedFactText } from '../rows/erased.ts'
-export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'
+export { type FactColumns, type FactRow, factColumns, toFactState } from '../rows/facts.ts'
 export { type FailureRow, toFailure } from '../rows/failure.ts'
 export { type LabelColumns, labelColumns, toLabels } from '../rows/labels.ts'
 export { type LogRow, toLogEntry } from '../rows/log-entry.ts'

@@ -9,8 +9,10 @@ import { type FactColumns, type FactRow, factColumns, toFactState } from './fact
  * The columns of a notification whose addressee is erased.
  *
  * @example
- * const { recipient, fold } = erasedColumns(row)
- * await query('UPDATE notifications SET recipient = $1, fold = $2 WHERE seq = $3', [recipient, fold, row.seq])
+ * for (const row of await query<FactRow & FactColumns>('SELECT * FROM notifications WHERE person = $1', ['user:42'])) {
+ *   const { recipient, fold } = erasedColumns(row)
+ *   await query('UPDATE notifications SET recipient = $1, fold = $2 WHERE seq = $3', [recipient, fold, row.seq])
+ * }
  */
 export function erasedColumns<Row extends FactRow & FactColumns>(
   row: Row,
@@ -26,7 +28,8 @@ export function erasedColumns<Row extends FactRow & FactColumns>(
  * @param addresses only if it names one of them, with small letters. Absent: in any case
  *
  * @example
- * await query('UPDATE events SET fact = $1 WHERE seq = $2', [erasedFactText(event.fact), event.seq])
+ * for (const { sequence, fact } of await query<{ sequence: number; fact: string }>('SELECT * FROM events'))
+ *   await query('UPDATE events SET fact = $1 WHERE sequence = $2', [erasedFactText(fact), sequence])
  */
 export function erasedFactText(fact: string, addresses?: readonly string[]): string {
   const parsed: Fact = JSON.parse(fact)
@@ -39,7 +42,8 @@ export function erasedFactText(fact: string, addresses?: readonly string[]): str
  * @param error JSON. Null: none
  *
  * @example
- * await query('UPDATE states SET error = $1 WHERE seq = $2', [erasedErrorText(row.error, addresses), row.seq])
+ * const error = erasedErrorText(columns.error, ['ada@example.com'])
+ * await query('UPDATE states SET error = $1 WHERE seq = $2', [error, seq])
  */
 export function erasedErrorText(error: string | null, addresses: readonly string[]): string | null {
   if (error === null) return null

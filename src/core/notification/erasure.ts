@@ -49,7 +49,8 @@ function erasedFailure({ code, decidedBy }: NotificationFailure): NotificationFa
  * @param payload JSON of a {@link NotificationEvent}
  *
  * @example
- * await query('UPDATE deliveries SET payload = $1 WHERE seq = $2', [erasedPayload(row.payload), row.seq])
+ * for (const { id, payload } of await query<{ id: number; payload: string }>('SELECT * FROM deliveries'))
+ *   await query('UPDATE deliveries SET payload = $1 WHERE id = $2', [erasedPayload(payload), id])
  */
 export function erasedPayload(payload: string): string {
   const { event, data }: NotificationEvent = JSON.parse(payload)
@@ -69,7 +70,8 @@ export function erasedPayload(payload: string): string {
  * An entry of the delivery log without the answer, which may echo the event.
  *
  * @example
- * const text = JSON.stringify(erasedAttempt(JSON.parse(row.attempt)))
+ * for (const { id, attempt } of await query<{ id: number; attempt: string }>('SELECT * FROM attempts'))
+ *   await query('UPDATE attempts SET attempt = $1 WHERE id = $2', [JSON.stringify(erasedAttempt(JSON.parse(attempt))), id])
  */
 export function erasedAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
   return { ...attempt, response: '' }
