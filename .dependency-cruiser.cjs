@@ -12,6 +12,7 @@ const layers = {
   'src/template-files': ['src/core', 'src/features'],
   'src/webhook-receiver': ['src/core'],
   'src/client': ['src/core', 'src/features'],
+  'src/cli': ['src/core', 'src/http', 'src/client', 'adapters/http'],
   'adapters/http': ['src/core', 'src/http'],
   'adapters/peer': ['src/core'],
   'adapters/storage': ['src/core', 'adapters/peer'],
@@ -34,6 +35,7 @@ const doors = [
   'src/testing',
   'src/template-files',
   'src/client',
+  'src/cli',
   'adapters/http',
   'adapters/dev-mailbox',
 ]
@@ -146,6 +148,17 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/client/' },
       to: { pathNot: '^src/client/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'command-line-starts-light',
+      comment: 'The command line loads the rest when a command needs it: its help comes at once.',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: {
+        pathNot: ['^src/cli/', '^src/core/lifecycle/version\\.ts$'],
+        dynamic: false,
+        dependencyTypesNot: ['type-only', 'core'],
+      },
     },
     {
       name: 'adapters-without-development-packages',

@@ -75,7 +75,11 @@ function linesOfTemplates(code: string): Set<number> {
 
 export default defineConfig(({ dts }) => ({
   // With createNotifier in an entry of its own, index.js only exports: a bundle of NotifierError alone stays small.
-  entry: { ...published, 'create-notifier': 'src/create-notifier.ts' },
+  entry: {
+    ...published,
+    'create-notifier': 'src/create-notifier.ts',
+    'cli/bin': 'src/cli/bin.ts',
+  },
   tsconfig: 'tsconfig.lib.json',
   format: ['esm'],
   target: 'node22',
