@@ -81,6 +81,7 @@ export type { Logs } from './core/notification/api.ts'
 export type { CategoryRecord } from './core/notification/category.ts'
 export type { Cells } from './core/notification/cells.ts'
 export type {
+  NotificationCancelledEvent,
   NotificationEvent,
   NotificationEventData,
   NotificationFailedEvent,

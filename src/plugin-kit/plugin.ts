@@ -45,7 +45,7 @@ export interface PluginCore<Code extends string = string> {
    */
   sendWith(organizationId: string, writes: PluginWrites): Promise<readonly string[] | 'taken'>
   /**
-   * Cancels a notification before its first attempt.
+   * Cancels a notification that waits for an attempt.
    *
    * @throws NotifierError `not_cancellable`, `notification_not_found`
    */

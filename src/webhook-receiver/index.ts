@@ -3,6 +3,7 @@ export type { EndpointEvent } from '../core/delivery/endpoint-health.ts'
 export type { ErrorCode } from '../core/errors/catalogue.ts'
 export { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 export type {
+  NotificationCancelledEvent,
   NotificationEvent,
   NotificationEventData,
   NotificationFailedEvent,

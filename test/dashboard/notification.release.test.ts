@@ -21,6 +21,7 @@ function colorOf(element: unknown): string {
 
 const provider = {
   name: 'recorder',
+  retry: { kind: 'schedule', delaysMs: [3_600_000], jitter: 0 },
   async send({ to }: { readonly to: string }) {
     if (to.startsWith('gone'))
       return {
@@ -29,6 +30,7 @@ const provider = {
         scope: 'recipient',
         message: '550 5.1.1 User unknown',
       } as const
+    if (to.startsWith('unclear')) return { kind: 'ambiguous', reason: 'No answer.' } as const
     if (to.startsWith('busy')) return { kind: 'retry', code: 'provider_unavailable' } as const
     if (!to.startsWith('bounce')) return { kind: 'accepted', providerMessageId: to } as const
     return { kind: 'rejected', code: 'mailbox_not_found', scope: 'recipient' } as const
@@ -188,6 +190,37 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await host.notifier.notifications.cancel(other)
     await cancel()
     await page.getByText('It cannot be cancelled: it has ended.').waitFor()
+  })
+
+  const tried = async (to: string) => {
+    const id = await send(to)
+    await expect
+      .poll(async () => (await suite.host.notifier.notifications.get(id)).waiting?.reason)
+      .toBe('retry')
+    return id
+  }
+
+  it('cancels one that waits for another attempt', async () => {
+    const { page, host } = suite
+    const id = await tried('busy@example.com')
+    await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').getByText('No further attempt is made.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'It was cancelled. Nothing was sent.' }).waitFor()
+    expect(await status(id)).toBe('cancelled')
+  })
+
+  it('says that an earlier attempt of a cancelled one may have arrived', async () => {
+    const { page, host } = suite
+    const id = await tried('unclear@example.com')
+    await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'It was cancelled between two attempts.' }).waitFor()
+    await page.getByText('An earlier attempt may have reached the recipient.').first().waitFor()
+    await assertAccessible(page)
   })
 
   it('gives one that waits another time', async () => {

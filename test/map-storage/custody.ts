@@ -1,5 +1,5 @@
 import * as kit from 'carillon/storage-kit'
-import { addFacts } from './accept.ts'
+import { cancelWaiting } from './notifications.ts'
 import { type NotificationRow, type State, where } from './state.ts'
 import { removeDeliveries } from './webhook-endpoints.ts'
 
@@ -54,9 +54,9 @@ export function createCustody(state: State): kit.CustodyRepository {
           shown.attempts = shown.attempts.map((each) => ({ ...kit.erasedAttempt(each), at: each.at }))
           counts.deliveries += 1
         }
-        if (!state.jobs.delete(row.id)) return
+        if (!state.jobs.has(row.id)) return
         counts.cancelled += 1
-        counts.events = [...counts.events, ...addFacts(state, row, [{ type: 'cancelled' }])]
+        counts.events = [...counts.events, ...cancelWaiting(state, row)]
       })
       return { ...answer, ...counts }
     },

@@ -39,16 +39,14 @@ export function createNotifications(state: State): kit.NotificationRepository {
       return row === undefined ? [] : kit.toTimeline(row, where(state.events, { notification: row }))
     },
     cancel: async (id, content) => {
-      const found = unbegun(state, id)
+      const found = waiting(state, id, ({ provider }) => provider !== null)
       if (typeof found === 'string') return { kind: found }
-      const { row } = found
-      const events = addFacts(state, row, [{ type: 'cancelled' }])
-      state.jobs.delete(id)
-      if (content !== undefined) Object.assign(row, kit.storedContent(content), { uploads: [] })
+      const events = cancelWaiting(state, found.row)
+      if (content !== undefined) Object.assign(found.row, kit.storedContent(content), { uploads: [] })
       return { kind: 'cancelled', events }
     },
     reschedule: async (id, asked) => {
-      const found = unbegun(state, id)
+      const found = waiting(state, id, ({ attempts, earlierAttempts }) => attempts > earlierAttempts)
       if (typeof found === 'string') return { kind: found }
       const { row, job } = found
       if ((row.status ?? kit.acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
@@ -82,15 +80,24 @@ export function createNotifications(state: State): kit.NotificationRepository {
         const { id: jobId, organization: organizationId, high, channel, expires_at: expiresAt, content } = row
         const place = plan.place({ channel, expiresAt, removed: content.startsWith(kit.REMOVED) })
         if (place === null || request.dryRun === true) continue
-        const facts = where(state.events, { notification: row }).map(({ fact }): kit.Fact => JSON.parse(fact))
         const about = { jobId, organizationId, high: high === true, subject: row }
         addFacts(state, row, [{ type: 'retried' }])
-        createJob(state, { ...about, ...place }, Math.max(0, ...facts.map(({ attempt = 0 }) => attempt)))
+        const attempts = Math.max(0, ...factsOf(state, row).map(({ attempt = 0 }) => attempt))
+        createJob(state, { ...about, ...place }, attempts)
       }
       const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
       return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
     },
   }
+}
+
+const factsOf = (state: State, row: NotificationRow): readonly kit.Fact[] =>
+  where(state.events, { notification: row }).map(({ fact }) => JSON.parse(fact))
+
+/** Ends a notification that waits. Returns the published events. */
+export function cancelWaiting(state: State, row: NotificationRow) {
+  state.jobs.delete(row.id)
+  return addFacts(state, row, [kit.cancellation(factsOf(state, row))])
 }
 
 function isDelayed(state: State, { category }: NotificationRow, job: Job, of: kit.DelayedOf): boolean {
@@ -101,12 +108,12 @@ function isDelayed(state: State, { category }: NotificationRow, job: Job, of: ki
   return of.by === 'all' || delayedFor.address === of.address
 }
 
-/** A notification whose first attempt has not begun; a text tells why there is none. */
-function unbegun(state: State, id: string) {
+/** A notification that waits; a text tells why there is none. */
+function waiting(state: State, id: string, isTooLate: (job: Job) => boolean) {
   const [row, job] = [state.notifications.get(id), state.jobs.get(id)]
   if (row === undefined) return 'unknown'
   if (job === undefined) return 'ended'
-  return job.attempts > job.earlierAttempts ? 'too_late' : { row, job }
+  return isTooLate(job) ? 'too_late' : { row, job }
 }
 
 function stateOf(state: State, job: Job): kit.JobCount['state'] {

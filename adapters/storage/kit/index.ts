@@ -13,6 +13,7 @@ export {
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 export { isListener } from '../../../src/core/delivery/listeners.ts'
+export { cancellation } from '../../../src/core/notification/cancellation.ts'
 export { ERASED_ADDRESS } from '../../../src/core/notification/erased-fact.ts'
 export { erasedAttempt, erasedContent, erasedPayload } from '../../../src/core/notification/erasure.ts'
 export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'

@@ -14,9 +14,9 @@ import type {
 } from '../../../src/core/ports/storage/custody.ts'
 import { erasedErrorText, erasedFactText } from '../rows/erased.ts'
 import { createTally, ROW_COST } from '../tally.ts'
+import { cancelWaiting } from './changes.ts'
 import type { Transaction } from './connection.ts'
-import { createLedger } from './facts.ts'
-import { DELETE_JOBS, OWN_EVENTS, removeIdentity } from './remove.ts'
+import { OWN_EVENTS, removeIdentity } from './remove.ts'
 import { setContents } from './set-contents.ts'
 import { lockNotifications, type Standing } from './states.ts'
 
@@ -143,10 +143,7 @@ export async function erase(tx: Transaction, { organizationId, ids }: EraseReque
   }))
   await writeStates(tx, after)
   const waiting = after.filter(({ row }) => states.has(2 * row.seq))
-  await tx.rows(DELETE_JOBS, [waiting.map(({ row }) => 2 * row.seq)])
-  const ledger = createLedger(tx)
-  const events = waiting.flatMap((standing) => ledger.add(standing, [{ type: 'cancelled' }], 'engine'))
-  await ledger.write()
+  const events = await cancelWaiting(tx, waiting)
   tx.prove(PROVE_ERASED, [first])
   return { ...answer, cancelled: waiting.length, deliveries: own.length, events }
 }

@@ -52,14 +52,16 @@ export function createJoinedChanges(
 
   return async function change(inside, id, changed) {
     const { xid, database, reads } = inside
-    const held = await call<Held>(inside, 'hold_in_1', { xid, database, id, now: connection.time() })
+    const { betweenAttempts } = changed
+    const asked = { xid, database, id, betweenAttempts, now: connection.time() }
+    const held = await call<Held>(inside, 'hold_in_1', asked)
     if (held.kind !== 'held') return { answer: held, committed: Promise.resolve(false) }
     const standing = (await standingsOfHeld(reads, [id])).get(id)
     // Its row is locked.
     if (standing === undefined) throw refused('no_transaction')
     const before = standing.state.sequence
     const { tx, statements } = collecting(connection, reads, held.now)
-    const answer = await changed(tx, { standing, jobId: held.jobId })
+    const answer = await changed.make(tx, { standing, jobId: held.jobId })
     if (statements.length > 0) await call(inside, 'change_in_1', { xid, statements })
     const { sequence, status } = standing.state
     const entry = { id, change: { status, at: held.now } }

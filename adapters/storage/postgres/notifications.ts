@@ -29,7 +29,7 @@ import {
 } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Addresses } from './addresses.ts'
-import { type Change, cancelling, lockUnbegun, rescheduling } from './changes.ts'
+import { type Change, cancelling, lockWaiting, rescheduling } from './changes.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import { inOrder } from './in-order.ts'
 import { createJudgeAgain } from './judge-again.ts'
@@ -112,8 +112,8 @@ export function createNotifications(
     changed: Change<Answer>,
   ): Promise<Answer | { readonly kind: 'unknown' | 'ended' | 'too_late' }> {
     return connection.transaction(async (tx) => {
-      const found = await lockUnbegun(tx, id)
-      return typeof found === 'string' ? { kind: found } : changed(tx, found)
+      const found = await lockWaiting(tx, id, changed)
+      return typeof found === 'string' ? { kind: found } : changed.make(tx, found)
     })
   }
 

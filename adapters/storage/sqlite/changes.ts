@@ -2,6 +2,7 @@ import type { NotificationContent } from '../../../src/core/notification/notific
 import { rescheduled } from '../../../src/core/notification/reschedule.ts'
 import type { CancelAnswer, RescheduleAnswer } from '../../../src/core/ports/storage/notifications.ts'
 import { acceptedStatus } from '../rows/notification.ts'
+import { createCancelWaiting } from './cancel-waiting.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, type NotificationRow } from './facts.ts'
@@ -10,8 +11,9 @@ import { createSetContent } from './set-content.ts'
 
 export const SELECT_STATE: string = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
-/** Attempts of this round, without those before a retry. */
-const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
+/** `begun`: attempts of this round, without those before a retry. */
+const SELECT_JOB = `
+  SELECT attempts - earlier_attempts AS begun, provider IS NOT NULL AS running FROM carillon_jobs WHERE id = ?`
 
 const MOVE_JOB = `
   UPDATE carillon_jobs
@@ -20,9 +22,12 @@ const MOVE_JOB = `
 
 const SET_SEND_AT = 'UPDATE carillon_notifications SET send_at = ? WHERE seq = ?'
 
-const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
+interface JobRow {
+  readonly begun: number
+  readonly running: 0 | 1
+}
 
-/** Changes of notifications whose first attempt has not begun, each inside a transaction. */
+/** Changes of notifications that wait, each inside a transaction. */
 export interface Changes {
   cancel(id: string, content?: NotificationContent): CancelAnswer
   reschedule(id: string, asked: number | null): RescheduleAnswer
@@ -33,32 +38,33 @@ export function createChanges(
   { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
 ): Changes {
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
-  const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
+  const selectJob = connection.statement<JobRow>(SELECT_JOB)
   const moveJob = connection.statement(MOVE_JOB)
   const setSendAt = connection.statement(SET_SEND_AT)
-  const deleteJob = connection.statement(DELETE_JOB)
+  const cancelWaiting = createCancelWaiting(connection, addFacts)
   const setContent = createSetContent(connection)
 
-  /** A notification whose first attempt has not begun; a text tells why there is none. */
-  function unbegun(id: string): NotificationRow | 'unknown' | 'ended' | 'too_late' {
+  /** A notification that waits; a text tells why there is none. */
+  function waiting(
+    id: string,
+    isTooLate: (job: JobRow) => boolean,
+  ): NotificationRow | 'unknown' | 'ended' | 'too_late' {
     const row = selectState().get(id)
     if (row === undefined) return 'unknown'
-    const attempts = selectAttempts().get(notificationJob(row.seq))?.attempts
-    if (attempts === undefined) return 'ended'
-    return attempts > 0 ? 'too_late' : row
+    const job = selectJob().get(notificationJob(row.seq))
+    if (job === undefined) return 'ended'
+    return isTooLate(job) ? 'too_late' : row
   }
 
   function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
-    const row = unbegun(id)
+    const row = waiting(id, ({ running }) => running === 1)
     if (typeof row === 'string') return { kind: row }
-    deleteJob().run(notificationJob(row.seq))
     setContent(row.seq, content)
-    const publisher = deliveries.publisher(connection.now())
-    return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', publisher) }
+    return { kind: 'cancelled', events: cancelWaiting(row, deliveries.publisher(connection.now())) }
   }
 
   function reschedule(id: string, asked: number | null): RescheduleAnswer {
-    const row = unbegun(id)
+    const row = waiting(id, ({ begun }) => begun > 0)
     if (typeof row === 'string') return { kind: row }
     if ((row.status ?? acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
     const now = connection.now()

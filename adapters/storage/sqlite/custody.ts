@@ -13,10 +13,10 @@ import { DEFAULT_ORGANIZATION } from '../../../src/core/tenancy/organization.ts'
 import { erasedColumns, erasedErrorText, erasedFactText } from '../rows/erased.ts'
 import { createTally, ROW_COST } from '../tally.ts'
 import type { Addresses } from './addresses.ts'
+import { createCancelWaiting } from './cancel-waiting.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS, type NotificationRow, WITH_NEWEST_EVENT } from './facts.ts'
-import { notificationJob } from './jobs.ts'
 import { createRemove, OWN_EVENTS } from './remove.ts'
 import { createSetContent } from './set-content.ts'
 
@@ -62,8 +62,6 @@ const UPDATE_DELIVERY = 'UPDATE carillon_deliveries SET payload = ?, trace = NUL
 const SELECT_ATTEMPTS = 'SELECT id, attempt FROM carillon_delivery_attempts WHERE delivery = ?'
 
 const UPDATE_ATTEMPT = 'UPDATE carillon_delivery_attempts SET attempt = ? WHERE id = ?'
-
-const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 const DELETE_COPIES = `
   DELETE FROM carillon_copies WHERE notification = ? AND address IN (SELECT value FROM json_each(?))`
@@ -126,6 +124,7 @@ export function createCustody(
   },
 ): CustodyRepository {
   const { addFacts, addresses } = parts
+  const cancelWaiting = createCancelWaiting(connection, addFacts)
   const select = connection.statement<FoundRow>(SELECT)
   const selectCopied = connection.statement<FoundRow>(SELECT_COPIED)
   const selectContent = connection.statement<{ content: string }>(SELECT_CONTENT)
@@ -138,7 +137,6 @@ export function createCustody(
   const updateDelivery = connection.statement(UPDATE_DELIVERY)
   const selectAttempts = connection.statement<{ id: number; attempt: string }>(SELECT_ATTEMPTS)
   const updateAttempt = connection.statement(UPDATE_ATTEMPT)
-  const deleteJob = connection.statement(DELETE_JOB)
   const deleteCopies = connection.statement(DELETE_COPIES)
   const selectMessages = connection.statement<MessageRow>(SELECT_MESSAGES)
   const selectUnmatched = connection.statement<UnmatchedRow>(SELECT_UNMATCHED)
@@ -183,8 +181,7 @@ export function createCustody(
     updateLabels().run(seq)
     const events = eraseEvents(row, erased)
     const [deliveries, rows] = eraseDeliveries(row.id)
-    if (job !== null) deleteJob().run(notificationJob(seq))
-    const published = job === null ? [] : addFacts(erased, [{ type: 'cancelled' }], 'engine', publisher)
+    const published = job === null ? [] : cancelWaiting(erased, publisher)
     return { deliveries, rows: events + rows, published }
   }
 

@@ -37,7 +37,13 @@ export function Why({ of: notification }: { readonly of: Notification }) {
         </Note>
       )
     case 'cancelled':
-      return <Note icon="close" title={said.cancelled} />
+      return error === null ? (
+        <Note icon="close" title={said.cancelled} />
+      ) : (
+        <Note tone="warn" icon="close" title={said.cancelledLate}>
+          <Reason of={error} about={notification} />
+        </Note>
+      )
     default:
       return <Note tone="good" icon="check" title={said[status]} />
   }

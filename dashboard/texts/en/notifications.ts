@@ -77,7 +77,8 @@ export const notifications = {
     delivered: 'It was delivered.',
     opened: 'It was delivered and opened.',
     clicked: 'It was delivered, and a link in it was followed.',
-    cancelled: 'It was cancelled before the first attempt. Nothing was sent.',
+    cancelled: 'It was cancelled. Nothing was sent.',
+    cancelledLate: 'It was cancelled between two attempts.',
     noRecipient: (channel: string) =>
       channel === 'email' ? 'The mailbox does not exist.' : 'The recipient does not exist.',
     correctAddress: 'Correct the address where your application stores it.',
@@ -167,7 +168,7 @@ export const notifications = {
   contentSensitive: 'The message is sensitive. Its text is never shown, and removed when its delivery ends.',
   cancel: 'Cancel',
   cancelTitle: 'Cancel this notification?',
-  cancelHint: 'It is never sent. That works until the first attempt begins.',
+  cancelHint: 'No further attempt is made. That works while no attempt is running.',
   cancelIt: 'Cancel notification',
   keep: 'Keep it',
   cancelled: 'The notification is cancelled.',

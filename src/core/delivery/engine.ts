@@ -7,6 +7,7 @@ import type { Deadline } from '../loop/deadline.ts'
 import type { Processor } from '../loop/processor.ts'
 import { throttled, throttledEach } from '../loop/throttled.ts'
 import { within } from '../loop/within.ts'
+import { mayHaveGone } from '../notification/cancellation.ts'
 import type { CategorySource } from '../notification/category-source.ts'
 import type { NotificationEvent } from '../notification/event-payload.ts'
 import type { ProcessListeners } from '../notification/process-event.ts'
@@ -183,7 +184,8 @@ export function createEngine(options: EngineOptions): Engine {
       judge: createJudgeJob(options.gate, options.categories, storage.records, registry.kinds, clock),
       laterDelay: (job) => laterDelay(storage, job),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
-      mayHaveGone: (job) => mayHaveGone(storage, job),
+      mayHaveGone: async ({ notification: { id } }) =>
+        mayHaveGone((await storage.notifications.timeline(id)).flatMap(({ fact }) => fact ?? [])),
     },
     events: { ...options, attempts, unsigned, handlerFailed },
     listeners: options.eventListeners,
@@ -252,12 +254,6 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** The provider of a last attempt with an unknown result, also if that attempt ended with its process. */
-async function mayHaveGone(storage: Storage, job: NotificationJob): Promise<boolean> {
-  const timeline = await storage.notifications.timeline(job.notification.id)
-  const retried = timeline.findLastIndex(({ type }) => type === 'retried')
-  return timeline.slice(retried + 1).some(({ type }) => type === 'attempt_ambiguous')
-}
-
 async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
   const timeline = await storage.notifications.timeline(job.notification.id)
   const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.notSent !== true)

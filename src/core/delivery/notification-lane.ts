@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
 import type { Processor, RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
+import { unknownDelivery } from '../notification/cancellation.ts'
 import type { Fact } from '../notification/facts.ts'
 import type { NotificationFailure, Wait } from '../notification/notification.ts'
 import { type Outcome, withoutTexts } from '../notification/outcome.ts'
@@ -30,7 +31,6 @@ import { createTally, type Tally } from './tally.ts'
 
 /** Tenants read it. */
 const UNJUDGED = 'Whether the message may go could not be found out.'
-const MAY_HAVE_GONE = 'An earlier attempt may have reached the recipient.'
 
 /**
  * The fact of a message that is no longer sent. One that an earlier attempt may have sent is not called skipped.
@@ -46,7 +46,7 @@ async function endingOf(
   const { attempts, earlierAttempts, recovered } = job
   if (attempts === earlierAttempts || !(recovered || (await mayHaveGone(job))))
     return { type: 'skipped', ...why }
-  return { type: 'failed', code: 'delivery_unknown', message: `${why.message} ${MAY_HAVE_GONE}` }
+  return { type: 'failed', ...unknownDelivery(why.message) }
 }
 
 type Ending = EndingOf<'notification'>

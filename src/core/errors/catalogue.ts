@@ -197,8 +197,8 @@ const ROWS = {
   ],
   not_cancellable: [
     409,
-    'The notification can no longer be cancelled.',
-    'Do nothing: an attempt has begun, or the notification has ended.',
+    'The notification cannot be cancelled.',
+    'If an attempt is running, cancel it while it waits for another one; otherwise it has ended.',
   ],
   not_reschedulable: [
     409,

@@ -22,18 +22,16 @@ export function actionsOf(
   now: number,
 ): NotificationRecord['actions'] {
   const round = timeline.slice(timeline.findLastIndex(({ type }) => type === 'retried') + 1)
+  const waits = job !== null && job.state !== 'running'
   const untouched =
-    job !== null &&
-    job.state !== 'running' &&
-    job.state !== 'retrying' &&
-    round.every(({ fact }) => fact?.attempt === undefined)
+    waits && job.state !== 'retrying' && round.every(({ fact }) => fact?.attempt === undefined)
   const deliverable = content.removed !== true && channels.includes(channel)
   const code = error?.code ?? ''
   const suppressed =
     SUPPRESSED.includes(code) ||
     timeline.some(({ fact }) => fact?.suppress !== undefined && (fact.address ?? to) === to)
   return {
-    cancel: untouched,
+    cancel: waits,
     reschedule: untouched && status === 'scheduled',
     resend: job === null && deliverable && !suppressed,
     retry:

@@ -34,12 +34,13 @@ export interface Notifications<Tx = never> {
    */
   list(query?: NotificationQuery): Promise<List<NotificationSummary>>
   /**
-   * Cancels a notification before its first attempt.
+   * Cancels a notification that waits: for its first attempt, or for another one. If an earlier attempt may have reached
+   * the recipient, its `error` says so as `delivery_unknown`.
    *
    * With `tx` in a transaction of yours: cancelled if it commits, unchanged if it rolls back; a message that a process
    * has just taken to deliver is `not_cancellable`.
    *
-   * @throws NotifierError `not_cancellable` if an attempt has begun, `notification_not_found`,
+   * @throws NotifierError `not_cancellable` if an attempt is running, or it has ended, `notification_not_found`,
    *   `organization_mismatch`, and with `tx` also `invalid_transaction`
    *
    * @example

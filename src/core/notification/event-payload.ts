@@ -39,12 +39,25 @@ export interface NotificationSkippedEvent {
   }
 }
 
+/** A notification was cancelled. */
+export interface NotificationCancelledEvent {
+  readonly event: 'notification.cancelled'
+  readonly data: NotificationEventData & {
+    /** `delivery_unknown`: an earlier attempt may have reached the recipient. Absent: none has. */
+    readonly error?: Pick<NotificationFailure, 'code' | 'message'>
+  }
+}
+
 /** The body of a webhook event. */
 export type NotificationEvent =
   | NotificationFailedEvent
   | NotificationSkippedEvent
+  | NotificationCancelledEvent
   | {
-      readonly event: Exclude<EventType, 'notification.failed' | 'notification.skipped'>
+      readonly event: Exclude<
+        EventType,
+        'notification.failed' | 'notification.skipped' | 'notification.cancelled'
+      >
       readonly data: NotificationEventData & { readonly error?: never }
     }
 
@@ -85,6 +98,14 @@ export function eventPayload(
       return { event: eventType, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
     case 'notification.skipped':
       return { event: eventType, data: { ...data, ...skipOf(fact) } }
+    case 'notification.cancelled':
+      return {
+        event: eventType,
+        data:
+          fact.code === undefined
+            ? data
+            : { ...data, error: failureOf({ code: fact.code, message: fact.message }) },
+      }
     default:
       return { event: eventType, data }
   }

@@ -46,8 +46,8 @@ export interface NotificationSummary extends Labels {
   readonly expiresAt: string | null
   readonly provider: string | null
   /**
-   * Reason for the failure, or why it was skipped; while `queued` for another attempt, the failure of the last one.
-   * Otherwise null.
+   * Reason for the failure, or why it was skipped; while `queued` for another attempt, the failure of the last one. Of a
+   * `cancelled` one: `delivery_unknown` if an earlier attempt may have reached the recipient. Otherwise null.
    */
   readonly error: NotificationFailure | null
   readonly createdAt: string
@@ -77,8 +77,9 @@ export interface NotificationRecord extends NotificationSummary {
   readonly waiting: WaitingRecord | null
   /** What can be done with it now. What is false is refused, or could not help. */
   readonly actions: {
-    /** False once its first attempt has begun. */
+    /** False while an attempt is running, and once its delivery has ended. */
     readonly cancel: boolean
+    /** False: it is not scheduled, or its first attempt has begun. */
     readonly reschedule: boolean
     /** False: its delivery has not ended, its content is removed, or its recipient is suppressed. */
     readonly resend: boolean

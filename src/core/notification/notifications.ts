@@ -178,7 +178,8 @@ export function createNotifications(
           throw new NotifierError('notification_not_found')
         case 'too_late':
           throw new NotifierError('not_cancellable', {
-            message: 'It is too late to cancel: an attempt to deliver it has begun.',
+            message:
+              'It is too late to cancel: an attempt to deliver it is running. If another one follows, cancel it before that.',
           })
         case 'ended':
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })

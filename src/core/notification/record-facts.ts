@@ -30,6 +30,7 @@ export interface RecordedEvent {
 }
 
 const bit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type)
+const UNSENT: readonly string[] = ['skipped', 'cancelled']
 const FAILED = bit('notification.failed')
 
 /**
@@ -114,7 +115,7 @@ function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number 
   return origin === 'engine' ? roundOf(fold) : 0
 }
 
-/** The reason for a failure; during a wait for another attempt, the failure of the last one. */
+/** The reason for an end; during a wait for another attempt, the failure of the last one. A cancellation may have none. */
 function errorAfter(
   before: FactState,
   fact: Fact,
@@ -128,12 +129,16 @@ function errorAfter(
     const stays = hadFailed && (!decided || code === undefined) ? before.error : null
     return stays ?? failureOf(fact)
   }
-  if (status === 'skipped') return type === 'skipped' && decided ? failureOf(fact) : before.error
+  if (UNSENT.includes(status)) return type === status && decided ? whyUnsent(fact) : before.error
   if (status !== 'queued') return null
   const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && notSent !== true
   if (tried) return failureOf(fact)
   return hadFailed ? null : before.error
 }
+
+/** Null: it was cancelled before anything could have gone. */
+const whyUnsent = (fact: Fact): NotificationFailure | null =>
+  fact.type === 'cancelled' && fact.code === undefined ? null : failureOf(fact)
 
 /** The failure of a fact, or why it was skipped; a provider may report one without a known code. */
 export function failureOf({

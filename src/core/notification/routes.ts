@@ -269,7 +269,7 @@ export const notificationRoutes: readonly Route<Served>[] = routesOf(
     },
     {
       operation: 'cancelNotification',
-      summary: 'Cancel a notification before its first attempt',
+      summary: 'Cancel a notification that waits for an attempt',
       method: 'POST',
       paths: ['/v1/notifications/{id}/cancel'],
       permission: 'Write',

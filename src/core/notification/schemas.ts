@@ -143,8 +143,8 @@ export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
       .describe('Why it is not sent yet. Null: its delivery has ended.'),
     actions: z
       .object({
-        cancel: z.boolean().describe('False once the first attempt has begun.'),
-        reschedule: z.boolean(),
+        cancel: z.boolean().describe('False while an attempt is running, and once the delivery has ended.'),
+        reschedule: z.boolean().describe('False: it is not scheduled, or its first attempt has begun.'),
         resend: z
           .boolean()
           .describe(

@@ -4,6 +4,7 @@ import { ERASED_ADDRESS, erasedFact } from '../../core/notification/erased-fact.
 import { erasedContent, erasedPayload } from '../../core/notification/erasure.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import type { ReceiptRecord } from '../../core/ports/storage/receipts.ts'
+import type { Settlement } from '../../core/ports/storage/settle.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { Absent } from '../test-api.ts'
 import {
@@ -162,12 +163,15 @@ export function custodyChecks(check: Check): void {
     const ids = await accept(storage, waiting)
     const tried = await claimOne(storage, 'email/other')
     assert.deepEqual(await start(storage, [tried]), [true])
-    await storage.settle([retried(tried, MINUTE)])
+    await storage.settle([
+      { ...retried(tried, MINUTE), facts: [markedFact('attempt_ambiguous')] } as Settlement,
+    ])
     const answer = await eraseAll(storage, ids)
     assert.deepEqual([answer.cancelled, answer.events.length], [4, 4])
     for (const { event, data } of answer.events) {
       assert.deepEqual([event, data.to, data.status], ['notification.cancelled', ERASED_ADDRESS, 'cancelled'])
       assert.ok(ids.includes(data.id) && data.recipient === undefined && data.metadata === undefined)
+      assert.equal(data.error?.code, data.id === ids.at(-1) ? 'delivery_unknown' : undefined)
     }
     for (const id of ids) {
       assert.equal((await storage.notifications.get(id))?.status, 'cancelled')

@@ -152,7 +152,6 @@ export function joinedChangeChecks(check: Check): void {
         [moving('notif_0', null), 'unknown'],
         [cancelling(done), 'ended'],
         [moving(done, null), 'ended'],
-        [cancelling(id), 'too_late'],
         [moving(id, now + 9 * HOUR), 'too_late'],
         [moving(queued, now + 9 * HOUR), 'not_scheduled'],
         [moving(often.id, null), 'too_often'],
@@ -165,6 +164,24 @@ export function joinedChangeChecks(check: Check): void {
       assert.deepEqual(await claimedIds(storage), [queued])
     },
   )
+
+  within('a cancel between two attempts that is committed holds', async (harness, transactions) => {
+    const { storage, advance } = harness
+    const [kept = '', id = ''] = await accept(storage, notes(2))
+    const jobs = await claim(storage)
+    await start(storage, jobs)
+    await storage.settle(jobs.map((job) => retried(job, 60_000)))
+    await transactions.rollBack(cancelling(kept), 'undone')
+    const { answer, committed } = await transactions.commit(cancelling(id), 'done')
+    assert.deepEqual([answer.kind, await committed], ['cancelled', true])
+    assert.equal((await storage.notifications.get(id))?.status, 'cancelled')
+    await advance(61_000)
+    const again = await claim(storage)
+    assert.deepEqual(again.map(idOf), [kept])
+    await start(storage, again)
+    const late = await transactions.commit(cancelling(kept), 'late')
+    assert.deepEqual([kindOf(late), await late.committed], ['too_late', false])
+  })
 
   within('what a committed change makes due is announced', async ({ storage }, transactions) => {
     if (storage.enqueueJobs === undefined) throw new Absent('The storage announces no jobs.')

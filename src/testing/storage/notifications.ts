@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { NotificationFilter } from '../../core/ports/storage/notifications.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
+import type { Settlement } from '../../core/ports/storage/settle.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
@@ -20,6 +21,7 @@ import {
   page,
   readAll,
   retried,
+  sent,
   start,
   TEN,
 } from './fixtures.ts'
@@ -284,14 +286,82 @@ export function notificationChecks(check: Check): void {
     assert.deepEqual(await storage.renew([job], LEASE_MS), [false])
   })
 
-  check('cancel comes too late once an attempt has begun, and after a failed one', async ({ storage }) => {
+  check('cancel comes too late while an attempt is running', async ({ storage }) => {
     const [id = ''] = await accept(storage, [note()])
     const job = await claimOne(storage)
     await start(storage, [job])
     assert.deepEqual(await storage.notifications.cancel(id), { kind: 'too_late' })
-    await storage.settle([retried(job, 60_000)])
-    assert.deepEqual(await storage.notifications.cancel(id), { kind: 'too_late' })
     assert.equal((await storage.notifications.get(id))?.status, 'queued')
+    assert.equal((await storage.settle([ended(job)]))[0]?.kind, 'settled')
+  })
+
+  check('cancel ends what waits for another attempt, leased or not', async ({ storage, advance }) => {
+    for (const leased of [false, true]) {
+      const [id = ''] = await accept(storage, [note()])
+      const job = await claimOne(storage)
+      await start(storage, [job])
+      await storage.settle([retried(job, 1_000)])
+      if (leased) await advance(2_000)
+      const again = leased ? [await claimOne(storage)] : []
+      const answer = await storage.notifications.cancel(id)
+      assert.ok(answer.kind === 'cancelled')
+      assert.deepEqual(
+        answer.events.map(({ event, data }) => [event, data.status, data.error]),
+        [['notification.cancelled', 'cancelled', undefined]],
+      )
+      const { status, error } = (await storage.notifications.get(id)) ?? {}
+      assert.deepEqual([status, error], ['cancelled', null])
+      const timeline = await storage.notifications.timeline(id)
+      assert.deepEqual(
+        timeline.map(({ type }) => type),
+        ['queued', 'attempt_failed', 'cancelled'],
+      )
+      assert.deepEqual(
+        await start(storage, again),
+        again.map(() => false),
+      )
+      await advance(2_000)
+      assert.deepEqual(await claim(storage), [])
+    }
+  })
+
+  check('a cancel says that an earlier attempt may have gone', async ({ storage, advance }) => {
+    const [told = ''] = await accept(storage, [note()])
+    const job = await claimOne(storage)
+    await start(storage, [job])
+    const unclear = { type: 'attempt_ambiguous', code: 'delivery_unknown', ambiguous: true } as const
+    await storage.settle([{ ...retried(job, 3_600_000), facts: [sent(unclear)] } as Settlement])
+    const [lost = ''] = await accept(storage, [note()])
+    await start(storage, [await claimOne(storage)])
+    await advance(LEASE_MS + 1)
+    assert.deepEqual(await claim(storage), [])
+    const [failed = ''] = await accept(storage, [note()])
+    await deliver(storage, [sent(unclear), sent({ type: 'failed', code: 'delivery_unknown' })])
+    const filter = { organizationId: DEFAULT_ORGANIZATION }
+    await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 10 })
+    // The attempts before a retry count no more.
+    for (const [id, code] of [
+      [told, 'delivery_unknown'],
+      [lost, 'delivery_unknown'],
+      [failed, undefined],
+    ] as const) {
+      const answer = await storage.notifications.cancel(id)
+      assert.ok(answer.kind === 'cancelled')
+      assert.deepEqual(
+        answer.events.map(({ data }) => data.error?.code),
+        [code],
+      )
+      const { status, error } = (await storage.notifications.get(id)) ?? {}
+      assert.deepEqual([status, error?.code], ['cancelled', code])
+      const last = (await storage.notifications.timeline(id)).at(-1)
+      assert.deepEqual(
+        [last?.type, last?.fact?.ambiguous],
+        ['cancelled', code === undefined ? undefined : true],
+      )
+    }
+    const arrived = { dedupeKey: 'late', organizationId: null, provider: 'smtp', notificationId: told }
+    await storage.recordReceipts([{ ...arrived, fact: { type: 'delivered', provider: 'smtp', attempt: 1 } }])
+    assert.equal((await storage.notifications.get(told))?.status, 'delivered')
   })
 
   check('cancel finds that a delivered notification has ended', async ({ storage }) => {
@@ -315,10 +385,51 @@ export function notificationChecks(check: Check): void {
     assert.equal((await secondDoor.events()).length, 1)
   })
 
-  check('a cancel and a start in a race: exactly one wins', async ({ storage }) => {
-    for (const cancelFirst of [true, false, true, false]) {
+  check('cancels race with claims of what waits for another attempt: exactly one wins', async (harness) => {
+    const { storage, advance, another } = harness
+    const other = (await another?.()) ?? storage
+    if (other !== storage) await other.start()
+    const ids = await accept(storage, notes(30))
+    const first = await claim(storage, ids.length)
+    await start(storage, first)
+    await storage.settle(first.map((job) => retried(job, 1_000)))
+    await advance(2_000)
+    const begun: string[] = []
+    const deliverSome = async (): Promise<void> => {
+      for (let jobs = await claim(storage, 3); jobs.length > 0; jobs = await claim(storage, 3)) {
+        const started = await start(storage, jobs)
+        const running = jobs.filter((_, index) => started[index])
+        begun.push(...running.map((job) => idOf(job) ?? ''))
+        await storage.settle(running.map((job) => ended(job)))
+      }
+    }
+    const cancelled: string[] = []
+    const cancelSome = async (): Promise<void> => {
+      for (const id of ids.toReversed())
+        if ((await other.notifications.cancel(id)).kind === 'cancelled') cancelled.push(id)
+    }
+    await Promise.all([deliverSome(), cancelSome()])
+    if (other !== storage) await other.stop()
+    assert.deepEqual([...begun, ...cancelled].toSorted(), ids.toSorted())
+    const states = await storage.notifications.states(ids)
+    assert.deepEqual(
+      states.map((state) => state?.status),
+      ids.map((id) => (cancelled.includes(id) ? 'cancelled' : 'sent')),
+    )
+  })
+
+  check('a cancel and a start in a race: exactly one wins', async ({ storage, advance }) => {
+    for (const [tried, cancelFirst] of [true, false].flatMap((one) =>
+      [true, false].map((two) => [one, two]),
+    )) {
       const [id = ''] = await accept(storage, [note()])
-      const job = await claimOne(storage)
+      let job = await claimOne(storage)
+      if (tried) {
+        await start(storage, [job])
+        await storage.settle([retried(job, 1_000)])
+        await advance(2_000)
+        job = await claimOne(storage)
+      }
       assert.equal(idOf(job), id)
       const cancel = (): Promise<boolean> =>
         storage.notifications.cancel(id).then(({ kind }) => kind === 'cancelled')

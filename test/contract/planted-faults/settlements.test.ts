@@ -126,13 +126,39 @@ eachIsFound({
     (good) => ({ ...good, start: (given) => good.start({ ...given, follow: () => [] }) }),
   ],
   'a cancellation comes after the start of an attempt': [
-    'comes too late once an attempt has begun',
+    'comes too late while an attempt is running',
     (good, state) => ({
       ...good,
       notifications: {
         ...good.notifications,
         cancel(id, content) {
-          Object.assign(state.jobs.get(id) ?? {}, { attempts: 0 })
+          Object.assign(state.jobs.get(id) ?? {}, { provider: null })
+          return good.notifications.cancel(id, content)
+        },
+      },
+    }),
+  ],
+  'what was tried once cannot be cancelled': [
+    'cancel ends what waits for another attempt, leased or not',
+    (good, state) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        async cancel(id, content) {
+          const { attempts = 0, earlierAttempts = 0 } = state.jobs.get(id) ?? {}
+          return attempts > earlierAttempts ? { kind: 'too_late' } : good.notifications.cancel(id, content)
+        },
+      },
+    }),
+  ],
+  'a cancel keeps silent about an attempt that may have gone': [
+    'a cancel says that an earlier attempt may have gone',
+    (good, state) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        cancel(id, content) {
+          state.events = state.events.filter(({ fact }) => !fact.includes('attempt_ambiguous'))
           return good.notifications.cancel(id, content)
         },
       },

@@ -56,7 +56,7 @@ describe('a notification tells what can be done with it', () => {
       ['cancel', 'reschedule'],
       null,
     ],
-    ['between two attempts', 'full@example.com', {}, 'queued', [], null],
+    ['between two attempts', 'full@example.com', {}, 'queued', ['cancel'], null],
     ['when its recipient does not exist', 'gone@example.com', {}, 'failed', [], 'hard_bounce'],
     ['when it failed', 'spam@example.com', {}, 'failed', ['resend', 'retry'], null],
     ['when its content is removed', 'spam@example.com', { sensitive: true }, 'failed', [], null],

@@ -194,7 +194,8 @@ export function cutShort(model: Model, one: ModelNotification): void {
 
 /** True: it was cancelled. */
 export function cancel(one: ModelNotification): boolean {
-  if (one.dueAt === null || one.attempts > 0) return false
+  // The attempt that was cut short holds it until its lease ends.
+  if (one.dueAt === null || one.recovered) return false
   end(one, 'cancelled')
   return true
 }

@@ -87,7 +87,8 @@ export interface JoinedTransaction {
    * Cancels a notification in the transaction and answers as the storage's `notifications.cancel` does. Until the end of
    * the transaction, claims pass over the notification, and other changes of it may wait.
    *
-   * `too_late` also if its job is leased, where the process that leased it would have to wait. A refusal holds no lock.
+   * `too_late` also if its job is leased, or is taken up after the end of its process, where other work would have to
+   * wait. A refusal holds no lock.
    */
   cancel(id: string, content?: NotificationContent): Promise<Joined<CancelAnswer>>
   /** Reschedules a notification in the transaction: as {@link cancel}, with the answer of `notifications.reschedule`. */

@@ -12,7 +12,7 @@ export interface CustodyRepository {
    * trace and copies go; its content becomes `erasedContent`; it names no upload any more; and its deliveries keep
    * `erasedPayload` and attempts without answers. No later fact, receipt or delivery brings any of it back.
    *
-   * One that waits, for its first or another attempt, is cancelled, and its event says nothing of the person. One with a
+   * One that waits, for its first or another attempt, is cancelled as by a call, and its event says nothing of the person. One with a
    * leased job, or with a leased delivery, is `busy` and unchanged. Repeating is harmless.
    */
   erase(request: EraseRequest): Promise<EraseAnswer>

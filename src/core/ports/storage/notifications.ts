@@ -29,8 +29,8 @@ export interface NotificationRepository {
   /** The history of a notification in order, starting with its accept. Empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
   /**
-   * Cancels a notification if no attempt has begun, atomically against claims. `too_late`: an attempt has begun.
-   * `ended`: it has already ended or been cancelled.
+   * Cancels a notification unless an attempt is running, atomically against claims: its job ends, leased or not, and it
+   * gets the fact of `cancellation`. `too_late`: an attempt is running. `ended`: it has already ended or been cancelled.
    *
    * @param content replaces the stored content and attachments in the same commit
    */
@@ -38,7 +38,8 @@ export interface NotificationRepository {
   /**
    * Changes `sendAt` of a scheduled notification if no attempt has begun, and the due time of its job, atomically against
    * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; the function of
-   * that name says what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
+   * that name says what changes. `too_late`: an attempt has begun. `ended` as for {@link cancel}. `not_scheduled`: its
+   * status is another one.
    * `too_often`: `rescheduled` answers null, of concurrent calls too.
    *
    * @param sendAt epoch milliseconds. Null, or in the past: now

@@ -4,6 +4,7 @@ import { deliveryWorld, retry } from '../../../support/delivery-world.ts'
 import { mail } from '../../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
+const unclear = async () => ({ kind: 'ambiguous', reason: 'No answer.' }) as const
 
 describe('the times of a notification', () => {
   it('hold a scheduled notification until it is due', async () => {
@@ -98,15 +99,41 @@ describe('a cancellation', () => {
     await expect(notifier.notifications.cancel(id)).rejects.toMatchObject({ code: 'not_cancellable' })
   })
 
-  it('is too late during an attempt, between attempts and after the end', async () => {
-    const channel = recordingProvider({ send: retry('recipient', { retryAfterMs: HOUR }) })
+  it('is too late during an attempt and after the end', async () => {
+    const channel = recordingProvider()
     const { notifier, clock } = await deliveryWorld([channel])
+    let end = (): void => {}
+    const answered = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    channel.behave(() => answered.then(() => ({ kind: 'accepted' })))
     const { id } = await notifier.send(mail)
     await clock.advance(1)
+    expect((await notifier.notifications.get(id)).actions.cancel).toBe(false)
     await expect(notifier.notifications.cancel(id)).rejects.toThrow('too late')
-    channel.behave(async () => ({ kind: 'accepted' }))
-    await clock.advance(2 * HOUR)
+    end()
+    await clock.advance(1)
     await expect(notifier.notifications.cancel(id)).rejects.toThrow('it has ended')
+  })
+
+  it.each([
+    ['a failed one, and nothing was sent', retry('recipient', { retryAfterMs: HOUR }), null],
+    ['one with an unknown result, and tells so', unclear, 'delivery_unknown'],
+  ] as const)('wins between attempts: after %s', async (_name, send, code) => {
+    const channel = recordingProvider({ send, retry: { kind: 'schedule', delaysMs: [HOUR], jitter: 0 } })
+    const { notifier, clock, events } = await deliveryWorld([channel])
+    const { id } = await notifier.send(mail)
+    await clock.advance(1)
+    expect((await notifier.notifications.get(id)).actions).toMatchObject({ cancel: true, reschedule: false })
+    const { status, error, timeline, actions } = await notifier.notifications.cancel(id)
+    expect([status, error?.code ?? null, actions.cancel]).toEqual(['cancelled', code, false])
+    expect(timeline.at(-1)).toMatchObject({ event: 'cancelled', ambiguous: code !== null })
+    await clock.advance(9 * HOUR)
+    expect(channel.calls).toHaveLength(1)
+    expect(events.map(({ event, data }) => [event, data.error?.code ?? null])).toEqual([
+      ['notification.cancelled', code],
+    ])
+    expect((await notifier.deadLetters.retry({ filter: {} })).retried).toBe(0)
   })
 
   it('reaches its own organization only', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cancellation } from '../../../../src/core/notification/cancellation.ts'
 import type { Fact, FactType } from '../../../../src/core/notification/facts.ts'
 import {
   type FactState,
@@ -327,6 +328,25 @@ describe('recordFacts', () => {
           expect(state.error !== null).toBe(['failed', 'skipped'].includes(state.status) || waits)
       }),
     )
+  })
+
+  it('has an error after a cancellation only if an attempt may have gone', () => {
+    const attempt: Fact = { ...own('attempt_ambiguous'), code: 'delivery_unknown', ambiguous: true }
+    const errorAfter = (...facts: Fact[]) =>
+      recordFacts(accepted(), [...facts, cancellation(facts)], 'engine').state.error
+    expect(errorAfter()).toBeNull()
+    expect(errorAfter({ ...own('attempt_failed'), code: 'provider_unavailable' })).toBeNull()
+    expect(errorAfter(attempt, own('failed'), { type: 'retried' })).toBeNull()
+    expect(errorAfter(attempt, own('attempt_failed'))).toEqual({
+      code: 'delivery_unknown',
+      message: 'It was cancelled. An earlier attempt may have reached the recipient.',
+    })
+    const { state } = recordFacts(accepted(), [attempt, cancellation([attempt])], 'engine')
+    expect(recordFacts(state, [own('complained')], 'receipt').state.error).toEqual(state.error)
+    expect(recordFacts(state, [m1('delivered')], 'receipt').state).toMatchObject({
+      status: 'delivered',
+      error: null,
+    })
   })
 
   it('names the failure that ended it, not the attempt before: a bounce without a reason of its own, too', () => {

@@ -3,7 +3,8 @@
  * one statement, for the reasons of accept-in.ts; a caller that ends the transaction between them changes nothing.
  *
  * A refusal releases its locks. One of them is a leased job: its process starts and settles it in a set with others, which
- * would wait for the end of the transaction. All other work skips the locked job, or is about the same notification.
+ * would wait for the end of the transaction. Another is one to be taken up after the end of its process: it runs alone, so
+ * claims would make way for it until that end. All other work skips the locked job, or is about the same notification.
  */
 export const changeIn = `
 CREATE FUNCTION carillon.hold_in_1(p_request text) RETURNS text
@@ -28,7 +29,8 @@ BEGIN
     SELECT j.state, j.attempts - j.earlier_attempts AS begun INTO v_job
     FROM carillon.jobs AS j WHERE j.id = 2 * v_seq FOR NO KEY UPDATE;
     v_kind := CASE WHEN v_seq IS NULL THEN 'unknown' WHEN v_job IS NULL THEN 'ended'
-      WHEN v_job.begun > 0 OR v_job.state = 2 THEN 'too_late' ELSE 'held' END;
+      WHEN v_job.state IN (2, 3) THEN 'too_late'
+      WHEN v_job.begun > 0 AND NOT (v_request ->> 'betweenAttempts')::boolean THEN 'too_late' ELSE 'held' END;
     IF v_kind <> 'held' THEN
       RAISE EXCEPTION USING ERRCODE = 'CA001';
     END IF;
