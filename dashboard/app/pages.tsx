@@ -14,11 +14,18 @@ const operators = () => import('../pages/operators.ts')
 const TemplatesPage = lazyPage(async () => (await templates()).TemplatesPage)
 const TemplatePage = lazyPage(async () => (await templates()).TemplatePage)
 const NewTemplatePage = lazyPage(async () => (await templates()).NewTemplatePage)
+const LayoutsPage = lazyPage(async () => (await templates()).LayoutsPage)
+const LayoutPage = lazyPage(async () => (await templates()).LayoutPage)
+const PartialsPage = lazyPage(async () => (await templates()).PartialsPage)
+const PartialPage = lazyPage(async () => (await templates()).PartialPage)
+const CataloguesPage = lazyPage(async () => (await templates()).CataloguesPage)
+const CataloguePage = lazyPage(async () => (await templates()).CataloguePage)
 const KeysPage = lazyPage(async () => (await settings()).KeysPage)
 const WebhooksPage = lazyPage(async () => (await settings()).WebhooksPage)
 const EndpointPage = lazyPage(async () => (await settings()).EndpointPage)
 const SuppressionsPage = lazyPage(async () => (await settings()).SuppressionsPage)
 const RecipientsPage = lazyPage(async () => (await settings()).RecipientsPage)
+const CategoriesPage = lazyPage(async () => (await settings()).CategoriesPage)
 const QuietHoursPage = lazyPage(async () => (await settings()).QuietHoursPage)
 const LimitsPage = lazyPage(async () => (await settings()).LimitsPage)
 const AuditLogPage = lazyPage(async () => (await settings()).AuditLogPage)
@@ -68,6 +75,12 @@ export const PAGES: readonly PageEntry[] = [
     menu: { title: 'templates', icon: 'templates' },
   },
   { path: '/templates/new', scope: 'organization', component: NewTemplatePage },
+  { path: '/templates/layouts', scope: 'organization', component: LayoutsPage },
+  { path: '/templates/layouts/:id', scope: 'organization', component: LayoutPage },
+  { path: '/templates/partials', scope: 'organization', component: PartialsPage },
+  { path: '/templates/partials/:id', scope: 'organization', component: PartialPage },
+  { path: '/templates/messages', scope: 'organization', component: CataloguesPage },
+  { path: '/templates/messages/:id', scope: 'organization', component: CataloguePage },
   { path: '/templates/:id', scope: 'organization', component: TemplatePage },
   { path: '/keys', scope: 'organization', component: KeysPage, menu: { title: 'keys', icon: 'keys' } },
   {
@@ -89,6 +102,12 @@ export const PAGES: readonly PageEntry[] = [
     scope: 'organization',
     component: RecipientsPage,
     menu: { title: 'recipients', icon: 'recipients' },
+  },
+  {
+    path: '/categories',
+    scope: 'organization',
+    component: CategoriesPage,
+    menu: { title: 'categories', icon: 'categories' },
   },
   {
     path: '/quiet-hours',

@@ -1,4 +1,5 @@
 export { AuditLogPage } from './audit-log/audit-log-page.tsx'
+export { CategoriesPage } from './categories/categories-page.tsx'
 export { KeysPage } from './keys/keys-page.tsx'
 export { LimitsPage } from './limits/limits-page.tsx'
 export { QuietHoursPage } from './quiet-hours/quiet-hours-page.tsx'

@@ -1,2 +1,6 @@
+export { CataloguePage } from './templates/catalogue-page.tsx'
+export { CataloguesPage } from './templates/catalogues-page.tsx'
+export { LayoutPage, PartialPage } from './templates/shared-text-page.tsx'
+export { LayoutsPage, PartialsPage } from './templates/shared-texts-page.tsx'
 export { NewTemplatePage, TemplatePage } from './templates/template-page.tsx'
 export { TemplatesPage } from './templates/templates-page.tsx'

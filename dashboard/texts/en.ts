@@ -1,4 +1,5 @@
 import { auditLog } from './en/audit-log.ts'
+import { categories } from './en/categories.ts'
 import { failures } from './en/failures.ts'
 import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
@@ -34,6 +35,7 @@ export const en = {
     webhooks: 'Webhooks',
     suppressions: 'Suppressions',
     recipients: 'Recipients',
+    categories: 'Categories',
     quietHours: 'Quiet hours',
     limits: 'Limits',
     auditLog: 'Audit log',
@@ -117,6 +119,7 @@ export const en = {
   sending,
   templates,
   failures,
+  categories,
   quietHours,
   recipients,
   auditLog,

@@ -101,11 +101,13 @@ export function TextArea({
   onValue,
   rows = 3,
   mono = false,
+  readOnly = false,
 }: Common & {
   readonly value: string
   readonly onValue: (value: string) => void
   readonly rows?: number
   readonly mono?: boolean
+  readonly readOnly?: boolean
 }) {
   return (
     <Field
@@ -119,6 +121,7 @@ export function TextArea({
           rows={rows}
           value={value}
           spellcheck={!mono}
+          readOnly={readOnly}
           onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}

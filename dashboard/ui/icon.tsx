@@ -8,6 +8,7 @@ const PATHS = {
   webhooks: 'M9 8a3 3 0 1 1 4 2.8l-3 5.2M6 13a3 3 0 1 0 3 4h6M18 19a3 3 0 1 0-2-5l-3-5',
   suppressions: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM5.6 5.6l12.8 12.8',
   recipients: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21a8 8 0 0 1 16 0',
+  categories: 'M4 5h4v4H4zM4 15h4v4H4zM12 7h8M12 17h8',
   quietHours: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
   limits: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
   auditLog: 'M5 4h14v16H5zM8 8h8M8 12h8M8 16h4',

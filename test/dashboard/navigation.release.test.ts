@@ -32,7 +32,7 @@ describeDashboard('ways through the dashboard', {}, (suite) => {
     const organization = (await host.notifier.organizations.create({ name: 'Other' })).id
     await page.getByLabel('API key').fill(await host.key('Read Only', { organization }))
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.locator('nav').waitFor()
+    await page.locator('nav').first().waitFor()
     await page.goBack()
     await page.getByRole('alert').first().waitFor()
     expect(await page.getByText('@example.com').count()).toBe(0)

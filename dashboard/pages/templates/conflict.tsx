@@ -2,32 +2,32 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { DiffView } from './diff-view.tsx'
-import { broughtOnto, type Draft, draftOf, type Template } from './template.ts'
+import type { Draft } from './template.ts'
 
 const said = texts.templates
 
-/** Shows a version that was saved while another was edited, and lets the author choose. */
+/** Shows what was saved while it was edited, and lets the author choose. */
 export function Conflict({
   theirs,
-  mine,
-  before,
+  stored,
+  merged,
   onTheirs,
   onMine,
   onClose,
 }: {
-  readonly theirs: Template
-  readonly mine: Draft
-  /** The template that the edits were made of. */
-  readonly before: Draft
+  readonly theirs: { readonly version: number; readonly draft?: object }
+  /** Their fields. */
+  readonly stored: Partial<Draft>
+  /** Theirs with the edits of the author. */
+  readonly merged: Partial<Draft>
   readonly onTheirs: () => void
   readonly onMine: () => unknown
   readonly onClose: () => void
 }) {
-  const stored = draftOf(theirs)
   return (
     <Dialog title={said.conflictTitle(theirs)} onClose={onClose} wide>
       <p>{said.conflictHint}</p>
-      <DiffView older={stored} newer={broughtOnto(stored, mine, before)} />
+      <DiffView older={stored} newer={merged} />
       <DialogActions>
         <Button onClick={onClose}>{said.keepEditing}</Button>
         <Button kind="danger" onClick={onTheirs}>

@@ -11,7 +11,7 @@ import { LintPanel } from './lint-panel.tsx'
 import { Notices } from './notices.tsx'
 import { NO_CHOICES, PreviewChoices } from './preview-choices.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
-import { fitsDraft, kindOf, type Template, type TemplateDraft } from './template.ts'
+import { broughtOnto, draftOf, fitsDraft, kindOf, type Template, type TemplateDraft } from './template.ts'
 import { TestSend } from './test-send.tsx'
 import { useDraft } from './use-draft.ts'
 import { useLint } from './use-lint.ts'
@@ -137,8 +137,8 @@ export function Editor({
       {conflict === null ? null : (
         <Conflict
           theirs={conflict}
-          mine={draft}
-          before={before}
+          stored={draftOf(conflict)}
+          merged={broughtOnto(draftOf(conflict), draft, before)}
           onClose={() => saving.compare(null)}
           onTheirs={() => {
             state.adopt(conflict)

@@ -28,8 +28,10 @@ export function LintPanel({
             <li key={JSON.stringify(finding)}>
               <Badge tone={finding.severity === 'error' ? 'bad' : 'warn'}>
                 {said.severities[finding.severity]}
-              </Badge>{' '}
-              {finding.message} <span class="muted">{placeOf(finding)}</span>
+              </Badge>
+              <p>
+                {finding.message} <span class="muted">{placeOf(finding)}</span>
+              </p>
               {finding.excerpt === undefined ? null : <code class="long">{finding.excerpt}</code>}
             </li>
           ))}

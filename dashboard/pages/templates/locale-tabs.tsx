@@ -88,7 +88,7 @@ function AddLocale({
   const error = useSignal<string | null>(null)
 
   function add(): void {
-    const locale = canonical(name.value.trim())
+    const locale = canonicalLocale(name.value.trim())
     error.value = locale === null ? said.badLocale : taken.includes(locale) ? said.takenLocale(locale) : null
     if (locale === null || error.value !== null) return
     name.value = ''
@@ -135,7 +135,7 @@ function AddLocale({
 }
 
 /** Null: it is no locale. */
-function canonical(name: string): string | null {
+export function canonicalLocale(name: string): string | null {
   try {
     return Intl.getCanonicalLocales(name)[0] ?? null
   } catch {

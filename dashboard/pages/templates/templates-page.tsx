@@ -14,6 +14,7 @@ import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import type { Template } from './template.ts'
+import { TextNav } from './text-nav.tsx'
 
 const said = texts.templates
 
@@ -86,6 +87,7 @@ export function TemplatesPage() {
   ]
   return (
     <Page title={said.title} intro={said.intro} actions={mayWrite ? create : undefined}>
+      <TextNav />
       {templates.items === null || templates.items.length === 0 ? null : (
         <Filters names={['search']}>
           <TextFilter name="search" label={said.search} />

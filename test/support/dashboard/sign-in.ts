@@ -13,5 +13,5 @@ export async function signIn(
   await page.getByLabel('API key').fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
   // On a phone the menu is closed, and so has no role.
-  await page.locator('nav').waitFor({ state: 'attached' })
+  await page.locator('nav').first().waitFor({ state: 'attached' })
 }
