@@ -7,6 +7,7 @@ import { Icon } from '../ui/icon.tsx'
 import { OrganizationSwitch } from './organization-switch.tsx'
 import { PAGES, type PageEntry } from './pages.tsx'
 import { hrefOf, place } from './router.ts'
+import { SearchBox, SearchKeys } from './search-box.tsx'
 import { inOrganization, isOperator, organization, session, signOut } from './session.ts'
 import { THEMES, theme } from './theme.ts'
 
@@ -43,6 +44,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           }}
         />
         <span class="brand">{texts.app.name}</span>
+        <SearchBox />
       </header>
       <aside class={`side${open.value ? ' open' : ''}`}>
         <a class="brand" href={hrefOf('/')}>
@@ -50,6 +52,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           {texts.app.name}
         </a>
         <OrganizationSwitch />
+        <SearchBox />
         <nav aria-label={texts.app.menu}>
           <ul>
             {entriesShown().map((entry) => (
@@ -62,6 +65,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      <SearchKeys />
     </div>
   )
 }

@@ -146,6 +146,11 @@ export function followLink(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   if (link.target !== '' || link.hasAttribute('download') || !link.href.startsWith(addressOf('/'))) return
   event.preventDefault()
-  const url = new URL(link.href)
-  void navigate(pathOf(url), Object.fromEntries(url.searchParams))
+  void navigateTo(link.href)
+}
+
+/** Goes to the address of a place. */
+export async function navigateTo(href: string): Promise<void> {
+  const url = new URL(href)
+  await navigate(pathOf(url), Object.fromEntries(url.searchParams))
 }

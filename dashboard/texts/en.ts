@@ -5,6 +5,7 @@ import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
 import { overview } from './en/overview.ts'
 import { quietHours, recipients } from './en/quiet-hours.ts'
+import { search } from './en/search.ts'
 import { templates } from './en/templates.ts'
 
 /** Every text of the dashboard. A second language is one more file of this shape. */
@@ -112,6 +113,7 @@ export const en = {
     scheme: 'Theme of the reader',
     schemes: { light: 'Light', dark: 'Dark' },
   },
+  search,
   message,
   mailbox,
   overview,

@@ -49,7 +49,9 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
             <a href={hrefOf(inOrganization('/recipients'), { recipient })}>{recipient}</a>
           )}
         </Fact>
-        <Fact name={said.category}>{category}</Fact>
+        <Fact name={said.category}>
+          {category === null ? null : <a href={hrefOf(here, { category })}>{category}</a>}
+        </Fact>
         <Fact name={said.group}>
           {groupId === null ? null : <a href={hrefOf(here, { groupId })}>{groupId}</a>}
         </Fact>
@@ -58,7 +60,9 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
             ? null
             : Object.entries(metadata).map(([name, value]) => (
                 <div key={name}>
-                  <code>{name}</code>: {value}
+                  <a href={hrefOf(here, { metadata: `${name}:${value}` })}>
+                    <code>{name}</code>: {value}
+                  </a>
                 </div>
               ))}
         </Fact>

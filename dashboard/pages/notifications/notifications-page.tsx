@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { hrefOf, place, setQuery } from '../../app/router.ts'
+import { hrefOf, place, type Query, setQuery } from '../../app/router.ts'
 import { inOrganization, may, overAll, session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
@@ -20,12 +20,15 @@ const NAMES = [
   'status',
   'channel',
   'to',
+  'toPrefix',
   'recipient',
   'template',
   'code',
   'provider',
   'from',
   'until',
+  'metadata',
+  'category',
   'groupId',
 ] as const
 
@@ -62,7 +65,7 @@ export function NotificationsPage() {
   const paused = useSignal(false)
   // A link may open the form: the overview has one.
   const sending = place.value.query.send === 'test'
-  const list = useList<Summary>('/v1/notifications', { query: filters, paused: paused.value })
+  const list = useList<Summary>('/v1/notifications', { query: queryOf(filters), paused: paused.value })
   const send =
     may('Write') && !overAll.value ? (
       <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
@@ -101,6 +104,8 @@ export function NotificationsPage() {
         <TextFilter name="to" label={said.to} />
         <TextFilter name="recipient" label={said.person} />
         <TextFilter name="template" label={said.template} />
+        <TextFilter name="metadata" label={said.metadataPair} />
+        <TextFilter name="category" label={said.category} />
         <SelectFilter
           name="code"
           label={said.code}
@@ -109,6 +114,7 @@ export function NotificationsPage() {
         <TextFilter name="provider" label={said.provider} />
         <TimeFilter name="from" label={said.from} />
         <TimeFilter name="until" label={said.until} />
+        {filters.toPrefix === undefined ? null : <TextFilter name="toPrefix" label={said.toPrefix} />}
         {filters.groupId === undefined ? null : <TextFilter name="groupId" label={said.group} />}
       </Filters>
       {paused.value ? (
@@ -131,6 +137,12 @@ export function NotificationsPage() {
       {sending && send !== null ? <SendForm onClose={() => setQuery({ send: '' })} /> : null}
     </Page>
   )
+}
+
+/** The filters as the REST API names them. A pair of metadata counts when it is whole. */
+function queryOf({ metadata = '', ...filters }: Partial<Record<(typeof NAMES)[number], string>>): Query {
+  const [, name, value] = /^([\w.-]+):(.+)$/.exec(metadata) ?? []
+  return name === undefined ? filters : { ...filters, [`metadata[${name}]`]: value }
 }
 
 /** The status, with the cause of a failure or the time of what is scheduled. */

@@ -45,6 +45,8 @@ export const notifications = {
   person: 'Person',
   category: 'Category',
   group: 'Group',
+  toPrefix: 'Address begins with',
+  metadataPair: 'Metadata (order:4711)',
   attempts: 'Attempts',
   unknown: 'This notification does not exist, or it was removed after its retention time.',
 
