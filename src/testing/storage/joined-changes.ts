@@ -315,6 +315,22 @@ export function joinedChangeChecks(check: Check): void {
     await end(open, 'commit')
   })
 
+  whileOpen('a cancel of what runs alone next lets it begin', async (harness, begin, end) => {
+    const { storage, advance } = harness
+    const [id = ''] = await accept(storage, [note()])
+    await start(storage, [await claimOne(storage)])
+    await advance(LEASE_MS + 1)
+    assert.deepEqual(await claim(storage), [])
+    const open = await begin('open')
+    assert.equal(kindOf(await open.joined.cancel(id)), 'too_late')
+    const request = { recovered: [LANE], leaseMs: LEASE_MS }
+    const { jobs } = await inTime(storage.claim(request), 'a claim waits for a refused change')
+    assert.deepEqual(jobs.map(idOf), [id])
+    await end(open, 'commit')
+    assert.equal((await storage.notifications.cancel(id)).kind, 'cancelled')
+    assert.deepEqual(await start(storage, jobs), [false])
+  })
+
   for (const how of ['commit', 'rollBack'] as const) {
     const meaning = how === 'commit' ? 'is refused once that is committed' : 'wins once that is rolled back'
     whileOpen(`a change after that of another ${meaning}`, async ({ storage }, begin, end) => {
