@@ -11,6 +11,7 @@ export interface CustodyWorld {
   readonly notifier: Notifier
   readonly storage: Storage
   readonly sent: Message[]
+  moveOn(ms: number): void
   /** Erases to the end, with the minute that it waits. */
   erase(person: PersonInput, over?: Pick<Notifier, 'people'>): Promise<ErasureRecord>
   exported(person: PersonInput, over?: Pick<Notifier, 'people'>): Promise<ExportedLine[]>
@@ -65,6 +66,9 @@ export async function custodyWorld(
     notifier,
     storage,
     sent,
+    moveOn(ms) {
+      shift += ms
+    },
     async erase(person, { people } = notifier) {
       const begun = await people.erase(person)
       shift += 61_000
