@@ -55,6 +55,8 @@ export interface Expiring {
   readonly kind: RecordKind
   /** A kind of data of the option `retention`, or a time that no option changes. */
   readonly after: RetainedData | { readonly ms: number }
+  /** Whether organizations have records of it, too. Default false. */
+  readonly ofOrganizations?: boolean
 }
 
 /** Methods of an organization that also take `ALL_ORGANIZATIONS`. */

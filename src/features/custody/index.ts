@@ -14,7 +14,7 @@ export const custody: Feature<Served & TogetherOf<{ readonly people: PeopleApi }
     return {
       api: { tenants: methods, together: methods },
       due: [erasuresDue(erasing, core.clock)],
-      expiring: [{ kind: erasureKind, after: 'auditDays' }],
+      expiring: [{ kind: erasureKind, after: 'auditDays', ofOrganizations: true }],
     }
   },
 }

@@ -27,7 +27,6 @@ export interface RetentionServices {
   readonly retention: RetentionDays
   readonly plans: Pick<PlanFinder, 'choose'>
   readonly positions: RecordStore<ContentPosition>
-  /** Of no organization. */
   readonly expiring: readonly Expiring[]
   /** Removes what features have of an organization. */
   expire(organizationId: string, olderThanMs: number): Promise<void>
@@ -115,7 +114,7 @@ export function createRetention({
     await guarded(() =>
       expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed),
     )
-    for (const one of expiring) await guarded(() => removeOldRecords(one))
+    for (const one of expiring) await guarded(() => removeOldRecords(null, one))
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -136,6 +135,8 @@ export function createRetention({
         const days = daysFor(organization)
         longestDays = Math.max(longestDays, days.logDays)
         await guarded(() => expireOne(organization, days, removed))
+        for (const one of expiring)
+          if (one.ofOrganizations === true) await guarded(() => removeOldRecords(organization.id, one))
       }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
@@ -208,10 +209,10 @@ export function createRetention({
     }
   }
 
-  async function removeOldRecords({ kind, after }: Expiring): Promise<void> {
+  async function removeOldRecords(organizationId: string | null, { kind, after }: Expiring): Promise<void> {
     const olderThanMs = typeof after === 'string' ? msOf(retention[after]) : after.ms
     if (olderThanMs === null) return
-    const old = { organizationId: null, olderThanMs, most: RECORDS }
+    const old = { organizationId, olderThanMs, most: RECORDS }
     while (!stopped && (await storage.records.removeOld(kind, old)) === RECORDS) await pause()
   }
 

@@ -271,6 +271,33 @@ describe('retention', () => {
   })
 })
 
+describe('auditDays', () => {
+  it('removes erasures of organizations and over all of them', async () => {
+    const clock = fakeClock()
+    const notifier = createNotifier({
+      channels: { email: recordingProvider() },
+      storage: inMemory(clock),
+      clock,
+      retention: { auditDays: 20 },
+      delivery: { pollMs: HOUR },
+    })
+    await notifier.start()
+    onTestFinished(() => notifier.stop())
+    await notifier.organizations.create({ id: 'org_acme', name: 'Acme' })
+    const owners = [notifier, notifier.organization('org_acme'), notifier.allOrganizations]
+    for (const { people } of owners) await people.erase({ recipient: 'user:42' })
+    await clock.advance(10 * DAY)
+    for (const { people } of owners) await people.erase({ recipient: 'user:42' })
+    const statuses = () =>
+      Promise.all(
+        owners.map(async ({ people }) => (await people.listErasures()).items.map(({ status }) => status)),
+      )
+    expect(await statuses()).toEqual(owners.map(() => ['running', 'completed']))
+    await clock.advance(11 * DAY)
+    expect(await statuses()).toEqual(owners.map(() => ['completed']))
+  })
+})
+
 describe.each(['contentDays', 'logDays', 'auditDays'] as const)('%s', (kind) => {
   it.each([0, -1, Number.NaN, '90', null, true])('cannot be %s, for the service or for a plan', (days) => {
     const channels = { email: recordingProvider() }
@@ -315,13 +342,17 @@ describe('on its own', () => {
       value: { retention: null, plan: null, deleting: null },
     }))
     const storage = {
-      records: { list: () => step('list', { items, nextCursor: null }), removeOld: () => step('old', 0) },
+      records: {
+        list: () => step('list', { items, nextCursor: null }),
+        removeOld: (_kind: unknown, { organizationId }: { readonly organizationId: string | null }) =>
+          step(organizationId === null ? 'old' : `old of ${organizationId}`, 0),
+      },
       expire: ({ what: { organizationId } }: ExpireRequest) =>
         organizationId === undefined
           ? step('rest', {
               removed: { idempotency: 1 },
               unmatched: [],
-              next: steps.length < 6 ? 'more' : null,
+              next: steps.length < 8 ? 'more' : null,
             })
           : step(organizationId, { removed: { notifications: 1 }, unmatched: [], next: null }),
     } as unknown as Storage
@@ -332,13 +363,14 @@ describe('on its own', () => {
       retention: RETENTION_DAYS,
       positions: createRecordStores(storage.records, () => null).of(contentPositionKind),
       plans: { choose: () => ({ name: 'unlimited', plan: UNLIMITED }) },
-      expiring: [{ kind: usedTokenKind, after: { ms: 1 } }],
+      expiring: [{ kind: usedTokenKind, after: { ms: 1 }, ofOrganizations: true }],
       expire: async () => {},
       onError: (error) => void errors.push(error),
     })
     return { clock, steps, errors, retention, go: () => go() }
   }
-  const ALL = ['list', 'org_a', 'org_b', '*', 'rest', 'rest', 'rest', 'old']
+  const OF_EACH = ['org_a', 'old of org_a', 'org_b', 'old of org_b']
+  const ALL = ['list', ...OF_EACH, '*', 'rest', 'rest', 'rest', 'old']
 
   it('takes every step', async () => {
     const { clock, steps, retention } = stoppedAt(0)
@@ -350,8 +382,9 @@ describe('on its own', () => {
 
   it.each([
     ['org_a', ALL],
+    ['old of org_a', ALL],
     ['*', ALL],
-    ['rest', ['list', 'org_a', 'org_b', '*', 'rest', 'old']],
+    ['rest', ['list', ...OF_EACH, '*', 'rest', 'old']],
     ['old', ALL],
   ])('takes the other steps after an error in %s', async (failing, expected) => {
     const { clock, steps, errors, retention } = stoppedAt(0, failing)
