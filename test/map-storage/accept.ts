@@ -75,10 +75,19 @@ export function addFacts(state: State, row: NotificationRow, facts: Facts, recei
   const about = { id, organizationId, channel, to, ...kit.toLabels(row) }
   const at = state.now()
   const own = kit.recordFacts(kit.toFactState(row, row), facts, 'engine', to)
-  const late = kit.recordFacts(own.state, receipts, 'receipt', to)
-  follow(state, state.follow(about, [...facts, ...receipts]))
-  Object.assign(row, kit.factColumns(late.state))
-  return [...own.events, ...late.events].flatMap(({ fact, sequence, status, eventType }) => {
+  const events = [...own.events]
+  const following = [...state.follow(about, facts)]
+  let after = own.state
+  for (const fact of receipts) {
+    const known = kit.reportedTo(fact, to, () => row.copies)
+    const late = kit.recordFacts(after, [fact], 'receipt', known)
+    events.push(...late.events)
+    following.push(...state.follow({ ...about, to: known }, [fact]))
+    after = late.state
+  }
+  follow(state, following)
+  Object.assign(row, kit.factColumns(after))
+  return events.flatMap(({ fact, sequence, status, eventType }) => {
     const stored = { sequence, status, at, fact: JSON.stringify(fact) }
     state.events.push({ seq: state.next(), notification: row, ...stored })
     if (eventType === null) return []

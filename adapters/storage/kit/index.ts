@@ -39,6 +39,7 @@ export {
   type FactState,
   type RecordedEvent,
   recordFacts,
+  reportedTo,
 } from '../../../src/core/notification/record-facts.ts'
 export { type Rescheduled, rescheduled } from '../../../src/core/notification/reschedule.ts'
 export { createRetryPlan, type RetryPlan } from '../../../src/core/notification/retry-plan.ts'

@@ -15,6 +15,9 @@ const WRITE = `
     $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::text[], $15::integer[],
     $16::integer[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[])::text`
 
+const SELECT_COPIES =
+  'SELECT notification AS id, address FROM carillon.copies WHERE notification = ANY ($1::text[])'
+
 interface RecordedRow {
   readonly standing: Standing
   readonly sequence: number
@@ -22,14 +25,34 @@ interface RecordedRow {
   readonly fact: string
 }
 
+/** Notifications with the reports about them. */
+type Reported = readonly { readonly id: string; readonly facts: readonly Fact[] }[]
+
+/** Reads what `reportedTo` needs for reports: the copies of notifications, by id. */
+export async function copiesFor(
+  tx: Transaction,
+  reported: Reported,
+): Promise<(id: string) => readonly string[]> {
+  const some = reported.filter(({ facts }) => facts.some(({ address }) => address !== undefined))
+  if (some.length === 0) return () => []
+  const rows = await tx.rows<{ id: string; address: string }>(SELECT_COPIES, [some.map(({ id }) => id)])
+  return (id) => rows.flatMap((row) => (row.id === id ? row.address : []))
+}
+
 /** Collects the facts that one transaction adds to notifications it has locked, and writes them as sets. */
 export interface Ledger {
   /**
    * Adds facts: status, history, hand-overs and published events. Updates `standing`, so that more facts can follow.
    *
+   * @param to default: the notification's address. See `reportedTo`
    * @throws TypeError if a fact cannot be stored
    */
-  add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
+  add(
+    standing: Standing,
+    facts: readonly Fact[],
+    origin: 'engine' | 'receipt',
+    to?: string,
+  ): NotificationEvent[]
   /** Adds writes of a consent, in order with those that follow from facts. */
   follow(writes: readonly FollowingWrite[]): void
   publish(event: PublishedEvent): void
@@ -53,12 +76,13 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     standing: Standing,
     facts: readonly Fact[],
     origin: 'engine' | 'receipt',
+    to = standing.row.recipient,
   ): NotificationEvent[] {
     if (facts.length === 0) return []
     const { row } = standing
-    const { state, events } = recordFacts(standing.state, facts, origin, row.recipient)
+    const { state, events } = recordFacts(standing.state, facts, origin, to)
     const own: NotificationEvent[] = []
-    const { id, organization: organizationId, channel, recipient: to } = row
+    const { id, organization: organizationId, channel } = row
     const about = { id, organizationId, channel, to, ...toLabels(row) }
     for (const { fact, sequence, status, eventType } of events) {
       recorded.push({ standing, sequence, status, fact: JSON.stringify(fact) })

@@ -1,10 +1,11 @@
 import type { NotificationEvent } from '../../../src/core/notification/event-payload.ts'
 import { receivedEvent } from '../../../src/core/notification/received-message.ts'
+import { reportedTo } from '../../../src/core/notification/record-facts.ts'
 import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/core/ports/storage/receipts.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { publishedReceived } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { createLedger } from './facts.ts'
+import { copiesFor, createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
 import { keepUnmatched, lockMessages } from './unmatched.ts'
@@ -53,6 +54,13 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   if (first !== undefined) tx.prove(PROVE_RECORDED, [first.hash])
   const fresh = all.flatMap(({ receipt }) => ('consent' in receipt ? [] : [receipt]))
   const correlate = await correlation(tx, fresh)
+  const copiesOf = await copiesFor(
+    tx,
+    fresh.flatMap((receipt) => {
+      const id = correlate(receipt)?.row.id
+      return id === undefined ? [] : { id, facts: [receipt.fact] }
+    }),
+  )
   const ledger = createLedger(tx)
   const unmatched: Fresh[] = []
   const answers = new Map<ReceiptRecord, ReceiptAnswer>()
@@ -70,8 +78,10 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
       answers.set(receipt, { kind: 'unmatched' })
       continue
     }
-    const events: NotificationEvent[] = ledger.add(standing, [receipt.fact], 'receipt')
-    answers.set(receipt, { kind: 'recorded', notificationId: standing.row.id, events })
+    const { id, recipient } = standing.row
+    const to = reportedTo(receipt.fact, recipient, () => copiesOf(id))
+    const events: NotificationEvent[] = ledger.add(standing, [receipt.fact], 'receipt', to)
+    answers.set(receipt, { kind: 'recorded', notificationId: id, events })
   }
   await keepUnmatched(tx, unmatched)
   await ledger.write()

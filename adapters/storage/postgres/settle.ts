@@ -1,4 +1,4 @@
-import type { Fact } from '../../../src/core/notification/facts.ts'
+import { reportedTo } from '../../../src/core/notification/record-facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { FactRow } from '../rows/facts.ts'
 import type { LabelColumns } from '../rows/labels.ts'
@@ -13,7 +13,7 @@ import {
 import type { JobRow } from './due-jobs.ts'
 import { type DecidedEndpoints, decideEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
-import { createLedger, type Ledger } from './facts.ts'
+import { copiesFor, createLedger, type Ledger } from './facts.ts'
 import { unpacked } from './labels.ts'
 import { jobNumber } from './leases.ts'
 import { lockForContents, setContents } from './set-contents.ts'
@@ -182,11 +182,20 @@ async function settleNotifications(
     held.map(({ settlement, row }) => [row.organization, settlement.facts] as const),
     opened.unmatched,
   )
+  const reports = new Map(
+    held.map(({ settlement, row }) => [row.id, unmatched(row.organization, settlement.facts)]),
+  )
+  const copiesOf = await copiesFor(
+    tx,
+    [...reports].map(([id, facts]) => ({ id, facts })),
+  )
   for (const { settlement, row } of held) {
     const standing = toStanding({ ...row, ...unpacked(row.labels) }, row.status === null ? null : row)
     const events = ledger.add(standing, settlement.facts, 'engine')
-    const late: Fact[] = unmatched(row.organization, settlement.facts)
-    events.push(...ledger.add(standing, late, 'receipt'))
+    for (const fact of reports.get(row.id) ?? []) {
+      const to = reportedTo(fact, row.recipient, () => copiesOf(row.id))
+      events.push(...ledger.add(standing, [fact], 'receipt', to))
+    }
     if (settlement.providerEvent !== undefined) ledger.publish(publishedByProvider(settlement.providerEvent))
     answers.set(settlement, { kind: 'settled', events })
   }

@@ -1,6 +1,6 @@
 import { eventPayload, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
 import type { Fact } from '../../../src/core/notification/facts.ts'
-import { recordFacts } from '../../../src/core/notification/record-facts.ts'
+import { recordFacts, reportedTo } from '../../../src/core/notification/record-facts.ts'
 import { type FactColumns, type FactRow, factColumns, toFactState } from '../rows/facts.ts'
 import { toLabels } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
@@ -25,6 +25,8 @@ const INSERT_EVENT = `
     (notification, sequence, organization, at, status, fact, published, fold, provider, provider_message_id, error)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+const SELECT_COPIES = 'SELECT address FROM carillon_copies WHERE notification = ?'
+
 const SET_FAILED = 'UPDATE carillon_notifications SET failed = ? WHERE seq = ?'
 
 const INSERT_HANDOVER = `
@@ -38,7 +40,12 @@ export type AddFacts = (
   facts: readonly Fact[],
   origin: 'engine' | 'receipt',
   publisher: Publisher,
+  /** Default: the notification's address. See {@link reportedTo}. */
+  to?: string,
 ) => NotificationEvent[]
+
+/** Adds a provider's report. */
+export type AddReport = (row: NotificationRow, fact: Fact, publisher: Publisher) => NotificationEvent[]
 
 /**
  * Adds facts to a notification: status, history, hand-overs and published events. Updates `row`, so that more facts can
@@ -54,12 +61,12 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
     insertHandover().run(provider ?? '', providerMessageId, seq)
   }
 
-  return function addFacts(row, facts, origin, publisher) {
+  return function addFacts(row, facts, origin, publisher, to = row.recipient) {
     if (facts.length === 0) return []
-    const { seq, id, organization, channel, recipient } = row
-    const about = { id, organizationId: organization, channel, to: recipient, ...toLabels(row) }
+    const { seq, id, organization, channel } = row
+    const about = { id, organizationId: organization, channel, to, ...toLabels(row) }
     const hadFailed = row.status === 'failed'
-    const { state, events } = recordFacts(toFactState(row, row), facts, origin, recipient)
+    const { state, events } = recordFacts(toFactState(row, row), facts, origin, to)
     Object.assign(row, factColumns(state))
     const published: NotificationEvent[] = []
     for (const { fact, sequence, status, eventType } of events) {
@@ -87,5 +94,16 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
     const failed = row.status === 'failed'
     if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
     return published
+  }
+}
+
+export function createAddReport(connection: Connection, addFacts: AddFacts): AddReport {
+  const selectCopies = connection.statement<{ address: string }>(SELECT_COPIES)
+  return function addReport(row, fact, publisher) {
+    const copies = () =>
+      selectCopies()
+        .all(row.seq)
+        .map(({ address }) => address)
+    return addFacts(row, [fact], 'receipt', publisher, reportedTo(fact, row.recipient, copies))
   }
 }

@@ -20,7 +20,7 @@ import { createDisk } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { createDueLanes } from './due-lanes.ts'
 import { createExpire } from './expire.ts'
-import { createAddFacts } from './facts.ts'
+import { createAddFacts, createAddReport } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
 import { createJoin, type SqliteTransaction } from './join.ts'
 import { createLeases } from './leases.ts'
@@ -110,6 +110,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const pending = createPendingCalls()
   const records = createRecords(connection, pending)
   const addFacts = createAddFacts(connection, records)
+  const addReport = createAddReport(connection, addFacts)
   const idempotency = createIdempotencyRecords(connection)
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
   const quotaUsed = createQuotaUsed(connection)
@@ -119,10 +120,11 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const claim = createClaim(connection, { deliveries, dueLanes: createDueLanes(connection), recoverExpired })
   const settle = createSettle(connection, {
     addFacts,
+    addReport,
     deliveries,
     unmatched: createUnmatchedReceipts(connection),
   })
-  const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
+  const recordReceipts = createRecordReceipts(connection, { addReport, deliveries, records })
   const addresses = createAddresses(connection)
   const leases = createLeases(connection, addresses)
   const countJobs = createCountJobs(connection)

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import {
-  type AddFacts,
+  type AddReport,
   FACT_COLUMNS,
   FROM_NOTIFICATIONS,
   type NotificationRow,
@@ -69,10 +69,10 @@ type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAns
 export function createRecordReceipts(
   connection: Connection,
   {
-    addFacts,
+    addReport,
     deliveries,
     records,
-  }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries; readonly records: SqliteRecords },
+  }: { readonly addReport: AddReport; readonly deliveries: Deliveries; readonly records: SqliteRecords },
 ): RecordReceipts {
   const insertReceipt = connection.statement(INSERT_RECEIPT)
   const selectById = connection.statement<NotificationRow>(SELECT_BY_ID)
@@ -108,7 +108,7 @@ export function createRecordReceipts(
       insertUnmatched().run(hash, organizationId, provider, messageId, JSON.stringify(fact), now)
       return { kind: 'unmatched' }
     }
-    const events = addFacts(row, [fact], 'receipt', publisher)
+    const events = addReport(row, fact, publisher)
     return { kind: 'recorded', notificationId: row.id, events }
   }
 

@@ -9,7 +9,13 @@ import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/s
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { type AddFacts, FACT_COLUMNS, type NotificationRow, WITH_NEWEST_EVENT } from './facts.ts'
+import {
+  type AddFacts,
+  type AddReport,
+  FACT_COLUMNS,
+  type NotificationRow,
+  WITH_NEWEST_EVENT,
+} from './facts.ts'
 import { isEventJob, READY, SET_DELAYED, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
 import { createSetContent } from './set-content.ts'
@@ -68,11 +74,12 @@ export function createSettle(
   connection: Connection,
   parts: {
     readonly addFacts: AddFacts
+    readonly addReport: AddReport
     readonly deliveries: Deliveries
     readonly unmatched: UnmatchedReceipts
   },
 ): Settle {
-  const { addFacts, deliveries, unmatched } = parts
+  const { addFacts, addReport, deliveries, unmatched } = parts
   const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
   const selectEndpoint = connection.statement<{ lane: string }>(SELECT_ENDPOINT)
   const selectHealth = connection.statement<HealthRow>(SELECT_HEALTH)
@@ -107,8 +114,8 @@ export function createSettle(
     const { facts } = settlement
     const events = addFacts(row, facts, 'engine', publisher)
     if (mayMatch) {
-      const receipts = unmatched.take(row.organization, facts)
-      events.push(...addFacts(row, receipts, 'receipt', publisher))
+      for (const fact of unmatched.take(row.organization, facts))
+        events.push(...addReport(row, fact, publisher))
     }
     setContent(row.seq, settlement.content)
     const { providerEvent: told } = settlement

@@ -74,6 +74,22 @@ export function otherAddress({ address }: Fact, to: string): string | null {
   return address === undefined || plain(address) === plain(to) ? null : address
 }
 
+/**
+ * The address with which a provider's report is recorded: the notification's. A report about another one that is not among
+ * its copies may be about a copy that was erased: {@link ERASED_ADDRESS}.
+ *
+ * @param copies as accepted, without erased ones; read only for a report about another address
+ *
+ * @example
+ * const to = reportedTo(fact, row.recipient, () => copiesOf(row))
+ * const { state, events } = recordFacts(before, [fact], 'receipt', to)
+ */
+export function reportedTo(fact: Fact, to: string, copies: () => readonly string[]): string {
+  const other = otherAddress(fact, to)
+  if (other === null) return to
+  return copies().some((copy) => plain(copy) === plain(other)) ? to : ERASED_ADDRESS
+}
+
 /** Providers report the domain of a mail's recipient in punycode. */
 function plain(address: string): string {
   const ascii = /[^\0-\x7f]/.test(address) ? (envelopeAddress(address) ?? address) : address

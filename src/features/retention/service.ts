@@ -114,7 +114,7 @@ export function createRetention({
     await guarded(() =>
       expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed),
     )
-    for (const one of expiring) await guarded(() => removeOldRecords(null, one))
+    await removeAllOldRecords(null)
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -135,8 +135,7 @@ export function createRetention({
         const days = daysFor(organization)
         longestDays = Math.max(longestDays, days.logDays)
         await guarded(() => expireOne(organization, days, removed))
-        for (const one of expiring)
-          if (one.ofOrganizations === true) await guarded(() => removeOldRecords(organization.id, one))
+        await removeAllOldRecords(organization.id)
       }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
@@ -207,6 +206,12 @@ export function createRetention({
       more = next !== null
       await pause()
     }
+  }
+
+  async function removeAllOldRecords(organizationId: string | null): Promise<void> {
+    for (const one of expiring)
+      if (organizationId === null || one.ofOrganizations === true)
+        await guarded(() => removeOldRecords(organizationId, one))
   }
 
   async function removeOldRecords(organizationId: string | null, { kind, after }: Expiring): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
+import { ERASED_ADDRESS } from '../../core/notification/erased-fact.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { PersonHashes } from '../../core/people/person-hashes.ts'
 import type { PersonalRecords } from '../../core/people/personal-records.ts'
@@ -66,19 +67,15 @@ export function optingIn(
   }))
 }
 
-/** The entries that follow from facts: hard bounces, complaints and opt-outs. */
+/** The entries that follow from facts: hard bounces, complaints and opt-outs. What is erased stays so. */
 export function suppressionsOf(kinds: Kinds, hashes: Hashes): Follow {
   return ({ organizationId, channel, to }, facts) =>
-    facts.flatMap(({ suppress: reason, provider, address = to }) =>
-      reason === undefined
-        ? []
-        : [
-            suppressing(hashes, kinds.of(channel), organizationId, address, {
-              reason,
-              source: provider ?? null,
-            }),
-          ],
-    )
+    facts.flatMap(({ suppress: reason, provider, address = to }) => {
+      if (reason === undefined || address === ERASED_ADDRESS) return []
+      const why = { reason, source: provider ?? null }
+      const insert = suppressing(hashes, kinds.of(channel), organizationId, address, why)
+      return to === ERASED_ADDRESS ? { ...insert, value: { ...insert.value, address: null } } : insert
+    })
 }
 
 /** An entry outlives the address, so that erasure subscribes nobody again. */

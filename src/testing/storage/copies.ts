@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { erasedFact } from '../../core/notification/erased-fact.ts'
+import type { Fact } from '../../core/notification/facts.ts'
 import type { ErasedStep } from '../../core/ports/storage/custody.ts'
 import { ALL_ORGANIZATIONS } from '../../core/tenancy/all-organizations.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
@@ -15,8 +16,21 @@ import {
   reportUnknown,
   withoutCopies,
 } from './custody-fixtures.ts'
-import { accept, claimOne, deliver, ended, endpoint, note, organization, sent, unique } from './fixtures.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  deliver,
+  ended,
+  endpoint,
+  note,
+  organization,
+  sent,
+  start,
+  unique,
+} from './fixtures.ts'
 import type { Check } from './harness.ts'
+import { otherKind, recipientId, reversed } from './record-fixtures.ts'
 
 /** Checks the copies of notifications, and what people wrote. */
 export function copyChecks(check: Check): void {
@@ -92,6 +106,47 @@ export function copyChecks(check: Check): void {
     await storage.settle([ended(job)])
     assert.deepEqual(await call(), { ...NOTHING, erased: [running] })
     assert.deepEqual(await call(), NOTHING)
+  })
+
+  check('a late report does not bring an erased copy back', async ({ storage }) => {
+    const cc = [COPY, 'bob@bücher.example']
+    const content = { body: 'Hi', parts: { cc } }
+    const ids = await accept(storage, [note({ content, copies: cc }), note({ copies: cc.slice(1) })])
+    const [id = '', unmatched = ''] = ids
+    const report = { provider: 'smtp', organizationId: null }
+    const about = (address: string) => markedFact('bounced', { address, suppress: 'hard_bounce' })
+    const late = [about(COPY.toUpperCase()), about('Bob@xn--bcher-kva.example')]
+    const early = { ...about(`early-${COPY}`), providerMessageId: unique() }
+    await storage.recordReceipts([{ ...report, dedupeKey: unique(), fact: early }])
+    const jobs = await claim(storage, 2)
+    await start(storage, jobs)
+    await storage.settle(
+      jobs.map((job) => {
+        const isOther = job.kind === 'notification' && job.notification.id === unmatched
+        return ended(job, [sent({ providerMessageId: isOther ? early.providerMessageId : unique() })])
+      }),
+    )
+    const request = { organizationId: DEFAULT_ORGANIZATION, ids, addresses: [COPY] }
+    await storage.custody.eraseCopies({ ...request, without: withoutCopies })
+    await storage.recordReceipts(
+      late.map((fact) => ({ ...report, notificationId: id, dedupeKey: unique(), fact })),
+    )
+    const factsOf = async (name: string) =>
+      (await storage.notifications.timeline(name)).flatMap(({ fact }) => fact ?? []).slice(1)
+    const [erased, kept] = late.map((fact): Fact => ({ ...fact, type: 'reported' }))
+    assert.ok(erased !== undefined && kept !== undefined)
+    assert.deepEqual(await factsOf(id), [erasedFact(erased), kept])
+    assert.deepEqual(await factsOf(unmatched), [erasedFact({ ...early, type: 'reported' })])
+    const suppressed = [late[0]?.address, early.address].flatMap((address = '') => [
+      reversed(address),
+      address,
+    ])
+    const refs = suppressed.map((address) => ({ id: recipientId(address) }))
+    const records = await storage.records.get(otherKind, refs)
+    assert.deepEqual(
+      records.map((record) => record !== null),
+      [true, false, true, false],
+    )
   })
 
   check('received messages and reports about unknown messages are read and removed', async ({ storage }) => {

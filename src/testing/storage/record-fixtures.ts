@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { uploadKind } from '../../core/accept/upload.ts'
+import { ERASED_ADDRESS } from '../../core/notification/erased-fact.ts'
 import type {
   FollowingWrite,
   KeepingInsert,
@@ -79,14 +80,20 @@ export function recipientId(
   return `${organizationId}\n${channel}\n${to}`
 }
 
-/** A fact that suppresses keeps its address, or else the recipient; one of a click removes a recipient of the reason `manual`. */
+/**
+ * A fact that suppresses keeps its address, or else the recipient; one of a click removes a recipient of the reason `manual`.
+ * An address is reversed where it is not to be stored.
+ */
 export const follow: Follow = ({ organizationId, channel, to }, facts) => {
   return facts.flatMap(({ type, suppress, provider = null, address = to }): FollowingWrite[] => {
-    const id = recipientId(address, organizationId, channel)
+    const isErased = to === ERASED_ADDRESS
+    const id = recipientId(isErased ? reversed(address) : address, organizationId, channel)
     if (type === 'clicked') return [removal(otherKind, id, { reason: 'manual' })]
     return suppress === undefined ? [] : [keeping(id, organizationId, { reason: suppress, source: provider })]
   })
 }
+
+export const reversed = (address: string): string => [...address].reverse().join('')
 
 /** What the contract starts every storage with. */
 export const CONTRACT_START: StorageStart = { kinds: [itemKind, otherKind, uploadKind, reminderKind], follow }

@@ -198,7 +198,7 @@ export function skipChecks(check: Check): void {
   })
 
   check('a bounce of a copy suppresses its address and changes no status', async ({ storage }) => {
-    const [id = ''] = await accept(storage, [note()])
+    const [id = ''] = await accept(storage, [note({ copies: ['copy@example.com'] })])
     const job = await claimOne(storage)
     await start(storage, [job])
     await storage.settle([ended(job, [sent({ providerMessageId: 'm-1' })])])

@@ -37,6 +37,8 @@ export interface StorageStart {
 /**
  * Returns the records to write because facts about a notification are recorded, for example a suppression after a hard
  * bounce. Pure and quick: it runs in the transaction that records them, and its writes are part of it.
+ *
+ * @param about with the address that {@link reportedTo} returns, if a provider reported the facts
  */
 export type Follow = (
   about: Labels & { readonly organizationId: string; readonly channel: string; readonly to: string },
