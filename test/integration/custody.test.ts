@@ -77,6 +77,36 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
     expect(await refusals()).toEqual(['bob@'])
   })
 
+  it('finds an address in any spelling', async () => {
+    const { notifier, exported, erase } = await custodyWorld(await location())
+    const spellings = [
+      'Ada@bücher.example',
+      'ada@BÜCHER.Example',
+      'ADA@Bücher.Example',
+      'ada@Übermut.example',
+      'ada@übermut.example',
+      'ada@u\u0308bermut.example',
+    ]
+    for (const to of spellings) {
+      await notifier.send(mail(to))
+      await notifier.send(mail('bob@example.com', { email: { cc: [to] } }))
+    }
+    await notifier.send(mail('ada@xn--bcher-kva.example'))
+    await notifier.send(mail('bob@example.com', { email: { cc: ['ADA@xn--bcher-kva.example'] } }))
+    await notifier.send(mail('ada@bucher.example'))
+    await notifier.suppressions.add({ channel: 'email', to: 'ada@bücher.example' })
+    for (const to of ['ada@xn--bcher-kva.example', 'ADA@BÜCHER.EXAMPLE'])
+      expect(await exported({ channel: 'email', to })).toHaveLength(9)
+    expect(await erase({ channel: 'email', to: 'ada@xn--bcher-kva.example' })).toMatchObject({
+      counts: { notifications: 4, copies: 4, suppressions: 1 },
+    })
+    expect(await erase({ channel: 'email', to: 'ada@Übermut.example' })).toMatchObject({
+      counts: { notifications: 3, copies: 3 },
+    })
+    const left = (await notifier.notifications.list({ limit: 100 })).items.map(({ to }) => to)
+    expect(left.filter((to) => to.startsWith('ada'))).toEqual(['ada@bucher.example'])
+  })
+
   it('by address spares another person with it by id, and by id spares others with the address', async () => {
     const { notifier, erase, exported } = await custodyWorld(await location(), {
       recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: ADA } }])) },

@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url'
 import isEmailModule from 'validator/lib/isEmail.js'
 import { envelopeAddress } from './mail-parts.ts'
 
@@ -29,4 +30,17 @@ export function isEmail(to: string): boolean {
  */
 export function canonicalEmail(to: string): string {
   return (BEYOND_ASCII.test(to) ? (envelopeAddress(to) ?? to) : to).toLowerCase()
+}
+
+/**
+ * The likely spellings of an address with its domain in punycode: in small letters, in capitals, with capitals first, and with
+ * accents as characters of their own, as some file systems have them. Any other text: itself.
+ */
+export function domainSpellings(address: string): readonly string[] {
+  const at = address.lastIndexOf('@') + 1
+  if (at === 0 || !/[@.]xn--/.test(address)) return [address]
+  const domain = domainToUnicode(address.slice(at))
+  const capital = domain.replace(/(?:^|\.)./gu, (letter) => letter.toUpperCase())
+  const domains = [domain, domain.toUpperCase(), capital, domain.normalize('NFD')]
+  return [address, ...domains.map((spelt) => address.slice(0, at) + spelt)]
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { domainSpellings } from '../../core/channels/email-address.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
 import { ERASED_ADDRESS } from '../../core/notification/erased-fact.ts'
@@ -66,9 +67,9 @@ function noteAddress({ addresses }: Subject, address: PersonAddress): void {
   if (!addresses.has(name)) addresses.set(name, address)
 }
 
-/** An address as it was given and in its canonical form, each with small letters A to Z. */
+/** An address as it was given, in its canonical form and in others, each with small letters A to Z. */
 export function spellingsOf({ kind, to }: PersonAddress): readonly string[] {
-  return [...new Set([to, suppressedAddress(kind, to)].map(lowerAddress))]
+  return [...new Set([to, ...domainSpellings(suppressedAddress(kind, to))].map(lowerAddress))]
 }
 
 type Finding = AsyncGenerator<Found, void, undefined>
@@ -111,9 +112,11 @@ async function* findOfAddress(
   for (const to of spellingsOf(address)) {
     const sent = (page: PageRequest) => notifications.list({ organizationId, channel, to }, page)
     for await (const items of pages(NOTIFICATIONS, sent)) yield { of: 'notifications', items }
-    const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo: to }, page)
-    for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items }
   }
+  // They are stored in their canonical form.
+  const copyTo = suppressedAddress(address.kind, address.to)
+  const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo }, page)
+  for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items }
   yield* findReports(services, organizationId, address)
 }
 
