@@ -234,7 +234,14 @@ export type { Refusal, RefusalQuery } from './features/refusals/model.ts'
 export type { RetentionApi } from './features/retention/api.ts'
 export type { RetentionCount, RetentionPreview } from './features/retention/model.ts'
 export type { StatisticsApi } from './features/statistics/api.ts'
-export type { HourRecord, Statistics } from './features/statistics/model.ts'
+export type {
+  Period,
+  ProviderError,
+  ProviderStatistics,
+  SpanRecord,
+  Statistics,
+  StatisticsQuery,
+} from './features/statistics/model.ts'
 export type { Suppressions } from './features/suppressions/api.ts'
 export type { SuppressionInput, SuppressionTarget } from './features/suppressions/input.ts'
 export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/model.ts'

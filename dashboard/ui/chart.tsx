@@ -1,3 +1,4 @@
+import { navigateTo } from '../app/router.ts'
 import { texts } from '../texts/index.ts'
 import { type Column, Table } from './list.tsx'
 import { count } from './number.ts'
@@ -13,6 +14,8 @@ export interface Bar {
   readonly title: string
   /** Below the bar; only some have one. */
   readonly label?: string
+  /** The address that it leads to. */
+  readonly href: string
   readonly values: readonly number[]
   /** False: there may be more. */
   readonly exact: boolean
@@ -38,7 +41,7 @@ export function BarChart({
   const all = bars.every(({ exact }) => exact)
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)))
   const columns: Column<Bar>[] = [
-    { title: rowName, main: true, cell: ({ title }) => title },
+    { title: rowName, main: true, cell: ({ title, href }) => <a href={href}>{title}</a> },
     ...series.map(({ name }, index) => ({
       title: name,
       end: true,
@@ -81,7 +84,7 @@ export function BarChart({
 }
 
 function Stack({
-  bar: { title, values, exact },
+  bar: { title, href, values, exact },
   at,
   series,
   most,
@@ -94,7 +97,8 @@ function Stack({
   const text = series.map(({ name }, index) => `${name}: ${count(values[index] ?? 0, exact)}`)
   let top = HEIGHT
   return (
-    <g>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same links for the keyboard and screen readers.
+    <g class="leads" onClick={() => navigateTo(href)}>
       <title>{[title, ...text].join('\n')}</title>
       <rect class="ground" x={at} y={0} width={STEP} height={HEIGHT} />
       {series.map(({ name, tone }, index) => {

@@ -34,11 +34,12 @@ function ago(at: number, now: number = Date.now()): string {
   return relative.format(0, 'second')
 }
 
+const dayOfMonth = new Intl.DateTimeFormat(DATES, { month: 'short', day: 'numeric' })
 const hour = new Intl.DateTimeFormat(DATES, { hour: '2-digit', minute: '2-digit' })
 
 /** The beginning of an hour in the reader's zone. */
-export function hourOf(at: string, style: 'hour' | 'day and hour'): string {
-  return (style === 'hour' ? hour : short).format(new Date(at))
+export function hourOf(at: string, style: 'hour' | 'day' | 'day and hour'): string {
+  return { hour, day: dayOfMonth, 'day and hour': short }[style].format(new Date(at))
 }
 
 /** How long something takes or has taken, in its largest unit. */

@@ -51,7 +51,7 @@ const webhooks: Operations = {
 /** Operations of one organization or of all. */
 const shared: Operations = {
   webhooks,
-  statistics: { get: 'GET /v1/statistics' },
+  statistics: { get: 'GET /v1/statistics query' },
   logs: { list: 'GET /v1/logs list' },
   auditLog: { list: 'GET /v1/audit-log list' },
   retention: { preview: 'GET /v1/retention/preview' },

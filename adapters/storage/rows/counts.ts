@@ -24,11 +24,12 @@ export interface CountedRow {
  * const counts = toLogCounts([{ name: 'sent', notifications: 40, entries: 42 }], 10_000)
  */
 export function toLogCounts(rows: readonly CountedRow[], most: number): LogCounts {
-  const counts = { accepted: 0, sent: 0, delivered: 0, failed: 0 }
+  const counts = { accepted: 0, sent: 0, delivered: 0, failed: 0, bounced: 0 }
   let events = 0
   for (const { name, notifications, entries } of rows) {
     if (name !== null && name in counts) counts[name as keyof typeof counts] = notifications
     if (name !== 'accepted') events += entries
   }
-  return { ...counts, exact: counts.accepted < most && events < most }
+  const failed = counts.failed + counts.bounced
+  return { ...counts, failed, exact: counts.accepted < most && events < most }
 }

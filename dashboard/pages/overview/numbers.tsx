@@ -2,17 +2,31 @@ import type { ComponentChildren } from 'preact'
 import { hrefOf, type Query } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
-import { count } from '../../ui/number.ts'
+import { count, percent } from '../../ui/number.ts'
 import { duration } from '../../ui/time.tsx'
 import type { Statistics } from './statistics.ts'
 
 const said = texts.overview
 
 /** What waits and what failed; each number leads to the list behind it. */
-export function Numbers({ of: { waiting, hours, failures, most } }: { readonly of: Statistics }) {
+export function Numbers({
+  of: { waiting, period, spans, failures, successRate, most },
+}: {
+  readonly of: Statistics
+}) {
   const { due, retrying, running, scheduled, oldestDueMs } = waiting
+  const from = spans[0]?.from
+  const ended = spans.every(({ exact }) => exact)
   return (
     <ul class="cards small">
+      <NumberCard
+        name={said.successRate}
+        value={successRate === null ? said.noRate : percent(successRate, ended)}
+        path="/notifications"
+        query={{ from }}
+      >
+        {said.spans[period]}
+      </NumberCard>
       <NumberCard
         name={said.due}
         value={count(due, due < most)}
@@ -43,8 +57,10 @@ export function Numbers({ of: { waiting, hours, failures, most } }: { readonly o
         name={said.failed}
         value={count(failures.total, failures.exact)}
         path="/failures"
-        query={{ from: hours[0]?.from }}
-      />
+        query={{ from }}
+      >
+        {said.spans[period]}
+      </NumberCard>
     </ul>
   )
 }

@@ -108,11 +108,11 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   reported: null,
 }
 
-/** What the delivery log counts a fact as; absent: nothing. */
-export const COUNTED_AS: Readonly<Partial<Record<FactType, 'sent' | 'delivered' | 'failed'>>> = {
+/** What the delivery log counts a fact as; absent: nothing. `bounced` failed after a provider had accepted it. */
+export const COUNTED_AS: Readonly<Partial<Record<FactType, 'sent' | 'delivered' | 'failed' | 'bounced'>>> = {
   sent: 'sent',
   delivered: 'delivered',
   failed: 'failed',
-  undelivered: 'failed',
-  bounced: 'failed',
+  undelivered: 'bounced',
+  bounced: 'bounced',
 }

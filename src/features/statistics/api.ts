@@ -1,13 +1,15 @@
-import type { Statistics } from './model.ts'
+import type { Statistics, StatisticsQuery } from './model.ts'
 
 /** Counts for an overview, bounded so that they stay cheap. */
 export interface StatisticsApi {
   /**
-   * The counts of the last 24 hours, why notifications failed, and what waits.
+   * The counts of the last hour, 24 hours or 7 days, why notifications failed, how providers do, and what waits.
+   *
+   * @throws NotifierError `invalid_parameter`
    *
    * @example
-   * const { hours, waiting } = await notifier.statistics.get()
-   * console.log(hours.at(-1)?.sent, waiting.due)
+   * const { successRate, providers, waiting } = await notifier.statistics.get({ period: '1h' })
+   * console.log(successRate, providers[0]?.lastError, waiting.due)
    */
-  get(): Promise<Statistics>
+  get(query?: StatisticsQuery): Promise<Statistics>
 }

@@ -1,3 +1,4 @@
+import { parseInput } from '../../core/input/parse.ts'
 import type { Observed } from '../../core/observe/api.ts'
 import {
   type HandlerResult,
@@ -8,7 +9,7 @@ import {
   type TenantsOf,
 } from '../../core/rest/route.ts'
 import type { StatisticsApi } from './api.ts'
-import { type Operations, operations, statistics } from './schemas.ts'
+import { type Operations, operations, statistics, statisticsQuery } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly statistics: StatisticsApi }>
@@ -33,14 +34,16 @@ export const statisticsRoutes: readonly Route<Served & Observed>[] = routesOf<Se
     {
       operation: 'getStatistics',
       allOrganizations: true,
-      summary: 'Get counts of the last 24 hours, failures by cause, and what waits',
+      summary:
+        'Get counts of the last hour, 24 hours or 7 days, failures by cause, providers, and what waits',
       method: 'GET',
       paths: ['/v1/statistics'],
       belongsTo: 'organization',
       permission: 'Read Only',
+      query: statisticsQuery,
       response: statistics,
-      handler: async ({ organizationId }, { tenants }) => ({
-        body: await tenants.statistics.get(organizationId),
+      handler: async ({ query, organizationId }, { tenants }) => ({
+        body: await tenants.statistics.get(organizationId, parseInput(statisticsQuery, query, 'query')),
       }),
     },
     {

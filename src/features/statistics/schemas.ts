@@ -4,14 +4,26 @@ import type { HealthReport } from '../../core/observe/health.ts'
 import type { MetricsSnapshot } from '../../core/observe/model.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Open, timestamp } from '../../core/rest/schemas.ts'
-import type { Statistics } from './model.ts'
+import { PERIODS, type Statistics, type StatisticsQuery } from './model.ts'
 
-const hour = z.object({
+/** Query of `GET /v1/statistics`. */
+export const statisticsQuery: z.ZodType<StatisticsQuery> = z.object({
+  period: z
+    .enum(PERIODS)
+    .optional()
+    .describe(
+      'An hour in steps of 5 minutes, a day in hours, or a week in steps of 6 hours. Default: `24h`.',
+    ),
+})
+
+const span = z.object({
   from: timestamp,
+  until: timestamp,
   accepted: z.int(),
   sent: z.int(),
   delivered: z.int(),
   failed: z.int(),
+  bounced: z.int().describe('Those of `failed` that a provider had accepted before.'),
   exact: z.boolean().describe('False: there may be more; only a bounded part was counted.'),
 })
 
@@ -25,8 +37,35 @@ export const statistics: z.ZodType<Open<Statistics>> = named(
   'Statistics',
   z.object({
     at: timestamp,
-    hours: z.array(hour).describe('The last 24 hours by the clock (UTC), oldest first.'),
-    failures: failureGroups.describe('Why notifications failed that were accepted in these hours.'),
+    period: z.enum(PERIODS),
+    spans: z.array(span).describe('The steps of the period by the clock (UTC), oldest first.'),
+    successRate: z
+      .number()
+      .nullable()
+      .describe(
+        'Of what ended the share that a provider accepted and did not report as undelivered, 0 to 1. Null: nothing ended.',
+      ),
+    failures: failureGroups.describe('Why notifications failed that were accepted in the period.'),
+    providers: z
+      .array(
+        z.object({
+          name: z.string(),
+          channel: z.string(),
+          sent: z.int(),
+          failed: z.int(),
+          exact: z.boolean().describe('False: older attempts of the period were not examined.'),
+          failingSince: timestamp.nullable().describe('Null: the last attempt succeeded.'),
+          lastError: z
+            .object({
+              code: z.string().nullable(),
+              providerCode: z.string().nullable().describe("The provider's own code."),
+              message: z.string().nullable(),
+              at: timestamp,
+            })
+            .nullable(),
+        }),
+      )
+      .describe('By the newest 2,000 entries of the delivery log, the least successful first.'),
     waiting: z.object({
       due: z.int(),
       scheduled: z.int().describe('Accepted for a later time.'),

@@ -68,12 +68,12 @@ export function statisticsChecks(check: Check): void {
       MOST,
     )
     const all = [first, theirs, later, theirsLater]
-    const sum = (name: 'sent' | 'delivered' | 'failed') =>
+    const sum = (name: 'sent' | 'delivered' | 'failed' | 'bounced') =>
       all.reduce((total, counts) => total + counts[name], 0)
-    assert.deepEqual([sum('sent'), sum('delivered'), sum('failed')], [3, 1, 2])
+    assert.deepEqual([sum('sent'), sum('delivered'), sum('failed'), sum('bounced')], [3, 1, 2, 1])
     assert.deepEqual([theirs.accepted, later.accepted, theirsLater.accepted], [2, 1, 0])
     const none = await storage.logs.count({ ...span, organizationId: 'org_unknown' }, MOST)
-    assert.deepEqual(none, { accepted: 0, sent: 0, delivered: 0, failed: 0, exact: true })
+    assert.deepEqual(none, { accepted: 0, sent: 0, delivered: 0, failed: 0, bounced: 0, exact: true })
   })
 
   check('a count of the log stops where it is told to', async ({ storage }) => {

@@ -100,12 +100,12 @@ describe('over all organizations', () => {
     await notifier
       .organization('org_beta')
       .send({ channel: 'email', to: 'ada@example.com', body: 'Later', sendAt })
-    const { hours, failures, waiting } = await notifier.allOrganizations.statistics.get()
-    const sum = (name: 'accepted' | 'sent' | 'failed') => hours.reduce((total, hour) => total + hour[name], 0)
+    const { spans, failures, waiting } = await notifier.allOrganizations.statistics.get()
+    const sum = (name: 'accepted' | 'sent' | 'failed') => spans.reduce((total, span) => total + span[name], 0)
     expect([sum('accepted'), sum('sent'), sum('failed')]).toEqual([7, 3, 3])
     expect(failures.groups).toMatchObject([{ count: 3 }])
     expect(waiting).toMatchObject({ due: 0, scheduled: 1, retrying: 0, running: 0 })
-    expect((await read('/v1/statistics?orgId=*')).json).toMatchObject({ hours, failures, waiting })
+    expect((await read('/v1/statistics?orgId=*')).json).toMatchObject({ spans, failures, waiting })
   })
 })
 
@@ -204,6 +204,9 @@ it('the document says at the parameters which operations take all organizations'
     '/v1/audit-log',
     '/v1/dead-letters',
     '/v1/dead-letters/groups',
+    '/v1/erasures',
+    '/v1/erasures/{id}',
+    '/v1/exports',
     '/v1/logs',
     '/v1/notifications',
     '/v1/retention/preview',

@@ -41,16 +41,24 @@ describe('statistics', () => {
   const path = '/v1/statistics'
 
   it('are empty at first: 24 hours, the last of which has not ended', async () => {
-    const { at, hours, ...rest } = await operation('getStatistics', { path })
-    const starts = (hours as { from: string }[]).map(({ from }) => Date.parse(from))
+    const { at, spans, ...rest } = await operation('getStatistics', { path })
+    const starts = (spans as { from: string }[]).map(({ from }) => Date.parse(from))
     const last = starts.at(-1) ?? 0
     expect(starts).toEqual(Array.from({ length: 24 }, (_, n) => last - (23 - n) * HOUR))
     expect(Date.parse(String(at)) - last).toBeGreaterThanOrEqual(0)
     expect(Date.parse(String(at)) - last).toBeLessThan(HOUR)
-    const none = { accepted: 0, sent: 0, delivered: 0, failed: 0, exact: true }
-    expect(hours).toEqual(starts.map((from) => ({ from: new Date(from).toISOString(), ...none })))
+    const none = { accepted: 0, sent: 0, delivered: 0, failed: 0, bounced: 0, exact: true }
+    const iso = (time: number): string => new Date(time).toISOString()
+    expect(spans).toEqual(starts.map((from) => ({ from: iso(from), until: iso(from + HOUR), ...none })))
     const waiting = { due: 0, scheduled: 0, retrying: 0, running: 0, oldestDueMs: null }
-    expect(rest).toEqual({ failures: { groups: [], total: 0, exact: true }, waiting, most: 10_000 })
+    expect(rest).toEqual({
+      period: '24h',
+      successRate: null,
+      failures: { groups: [], total: 0, exact: true },
+      providers: [],
+      waiting,
+      most: 10_000,
+    })
   })
 
   it('count what was sent and failed, also in hours that have ended', async () => {
@@ -59,10 +67,22 @@ describe('statistics', () => {
     await host.notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Later', sendAt })
     const first = await operation('getStatistics', { path })
     const sum = (answer: Record<string, unknown>, name: string) =>
-      (answer.hours as Record<string, number>[]).reduce((total, hour) => total + (hour[name] ?? 0), 0)
+      (answer.spans as Record<string, number>[]).reduce((total, span) => total + (span[name] ?? 0), 0)
     for (const [name, count] of Object.entries({ accepted: 5, sent: 1, delivered: 0, failed: 3 }))
       expect(sum(first, name)).toBe(count)
     expect(first).toMatchObject({
+      successRate: 0.25,
+      providers: [
+        {
+          name: 'picky',
+          channel: 'email',
+          sent: 1,
+          failed: 3,
+          exact: true,
+          failingSince: expect.any(String),
+          lastError: { code: 'mailbox_full', at: expect.any(String) },
+        },
+      ],
       waiting: { scheduled: 1, due: 0 },
       failures: {
         groups: [
@@ -76,7 +96,17 @@ describe('statistics', () => {
     for (let time = 0; time < 2; time += 1) {
       const later = await operation('getStatistics', { path })
       expect([sum(later, 'accepted'), sum(later, 'sent'), sum(later, 'failed')]).toEqual([6, 2, 3])
+      expect(later).toMatchObject({
+        successRate: 0.4,
+        providers: [{ sent: 2, failed: 3, failingSince: null }],
+      })
     }
+    const hour = await operation('getStatistics', { path: `${path}?period=1h` })
+    expect([sum(hour, 'sent'), sum(hour, 'failed'), (hour.spans as object[]).length]).toEqual([1, 0, 12])
+    expect(hour).toMatchObject({ successRate: 1, providers: [{ sent: 1, failed: 0, lastError: null }] })
+    const week = await operation('getStatistics', { path: `${path}?period=7d` })
+    expect([sum(week, 'sent'), sum(week, 'failed'), (week.spans as object[]).length]).toEqual([2, 3, 28])
+    expect(await api({ path: `${path}?period=1y` })).toMatchObject({ status: 400 })
     host.clock.advance(23 * HOUR)
     expect(sum(await operation('getStatistics', { path }), 'failed')).toBe(0)
     const headers = { ...operator, 'x-organization-id': 'org_other' }

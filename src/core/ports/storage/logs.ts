@@ -35,6 +35,8 @@ export interface LogCounts {
   readonly delivered: number
   /** It failed, or its provider reported that it was not delivered or bounced. */
   readonly failed: number
+  /** Those of `failed` that a provider had accepted before. */
+  readonly bounced: number
   /** False: there may be more than was counted. */
   readonly exact: boolean
 }
