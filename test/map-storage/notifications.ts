@@ -180,7 +180,7 @@ export function createLogs(state: State): kit.LogRepository {
       )
       const facts = entries.flatMap(({ fact, ...entry }) => (fact === null ? [] : { ...entry, ...fact }))
       const accepted = Math.min(entries.length - facts.length, most)
-      const rows = (['sent', 'delivered', 'failed', null] as const).map((name) => {
+      const rows = (['sent', 'delivered', 'failed', 'bounced', null] as const).map((name) => {
         const own = facts.slice(0, most).filter(({ type }) => (kit.COUNTED_AS[type] ?? null) === name)
         const notifications = new Set(own.map(({ notificationId }) => notificationId)).size
         return { name, notifications, entries: own.length }

@@ -131,7 +131,10 @@ describe('the document', () => {
       ({ operation }) => operation.parameters as { name?: string; explode?: boolean; schema: JsonObject }[],
     )
     const lists = parameters.filter(({ schema }) => schema?.type === 'array')
-    expect(lists.map(({ name, explode }) => [name, explode])).toEqual([['ids', false]])
+    expect(lists.map(({ name, explode }) => [name, explode])).toEqual([
+      ['ids', false],
+      ['ids', false],
+    ])
     for (const { schema } of parameters.filter(({ name }) => name === 'offset')) {
       expect(schema).toMatchObject({ maximum: 2_000 })
     }
@@ -168,7 +171,7 @@ describe('the document', () => {
       const parameters = JSON.stringify(operation.parameters)
       const proven = path.startsWith('/receipts/')
       const isPublic = path === '/health' || path === '/openapi.json' || PAGES.includes(path) || proven
-      const keys = /^\/v1\/(?:organizations|operations)/.test(path) ? [{ operatorKey: [] }] : undefined
+      const keys = /^\/v1\/(?:organizations|operations|plans)/.test(path) ? [{ operatorKey: [] }] : undefined
       expect(operation.security).toEqual(isPublic ? [] : keys)
       expect(/Org(?:anization)?Id/.test(parameters)).toBe(
         !isPublic && keys === undefined && path !== '/v1/me',
