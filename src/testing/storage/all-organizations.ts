@@ -272,7 +272,7 @@ export function allOrganizationChecks(check: Check): void {
     for (let count = 0; count < 3; count += 1) await deliver(storage)
     await accept(storage, [noteOf(from - HOUR, 0)])
     const span = { ...all, from, until: from + HOUR }
-    const counted = { accepted: 4, sent: 3, delivered: 0, failed: 0, exact: true }
+    const counted = { accepted: 4, sent: 3, delivered: 0, failed: 0, bounced: 0, exact: true }
     assert.deepEqual(await storage.logs.count(span, MOST), counted)
     assert.deepEqual(await storage.logs.count({ ...span, until: from + 2_000 }, MOST), {
       ...counted,

@@ -85,6 +85,7 @@ export function statisticsChecks(check: Check): void {
       sent: 0,
       delivered: 0,
       failed: 0,
+      bounced: 0,
       exact: false,
     })
     for (let count = 0; count < 3; count += 1) await deliver(storage)
