@@ -319,6 +319,7 @@ function createCore(
     ground,
     registry,
     later.providers,
+    () => features.uploads,
     clock,
     emit,
     wake,

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { texts } from '../texts/index.ts'
 import { HtmlPreview } from './html-preview.tsx'
 import { JsonView, LongText } from './long-text.tsx'
+import { type Mail, MailHead } from './mail-head.tsx'
 import { type Tab, Tabs } from './tabs.tsx'
 
 const said = texts.message
@@ -20,7 +21,7 @@ const BASE64 = /^[A-Za-z0-9+/=]+$/
 
 /** The HTML with those inline images that the message has. */
 function withImages(html: string, parts: object): string {
-  const { email } = parts as { readonly email?: { readonly attachments?: readonly Inline[] } }
+  const { email } = parts as { readonly email?: Mail }
   const images = new Map((email?.attachments ?? []).map((file) => [file.cid, file]))
   return html.replace(/(\ssrc\s*=\s*["']?)cid:([\w.+@-]+)/gi, (whole, before: string, cid: string) => {
     const { contentType = '', content = '' } = images.get(cid) ?? {}
@@ -28,12 +29,6 @@ function withImages(html: string, parts: object): string {
       ? `${before}data:${contentType};base64,${content}`
       : whole
   })
-}
-
-interface Inline {
-  readonly contentType: string
-  readonly cid?: string
-  readonly content?: string
 }
 
 /** A message as its recipient gets it. */
@@ -67,19 +62,23 @@ export function MessageView({
     { name: 'source', label: said.source, content: () => <LongText text={body} name={name} type="html" /> },
   ]
   const plain = { name: 'text', label: said.text, content: () => <LongText text={body} name={name} /> }
+  const { email, ...others } = parts as { readonly email?: Mail }
+  // The mailbox shows the head of a mail itself.
+  const data = caught === undefined ? others : parts
   const carried = {
     name: 'parts',
     label: said.parts,
-    content: () => <JsonView value={parts} name={name} />,
+    content: () => <JsonView value={data} name={name} />,
   }
   const tabs: readonly Tab<string>[] = [
     ...(format === 'html' ? html : [plain]),
-    ...(Object.keys(parts).length === 0 ? [] : [carried]),
+    ...(Object.keys(data).length === 0 ? [] : [carried]),
     ...more,
   ]
   return (
     <div class="part">
       {subject === null ? null : <h3 class="long">{subject}</h3>}
+      {email === undefined || caught !== undefined ? null : <MailHead of={email} />}
       <Tabs
         label={said.label}
         tabs={tabs}

@@ -267,6 +267,32 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     expect(tracked).toBe(0)
   })
 
+  it('tells who a mail is from, where answers go and what it carries', async () => {
+    const { page, host } = suite
+    const id = await send('ada@example.com', {
+      email: {
+        replyTo: 'Help <help@example.com>',
+        cc: ['bob@example.com', 'Eve <eve@example.com>'],
+        headers: { 'X-Order': '4711' },
+        attachments: [
+          {
+            filename: 'bill.pdf',
+            contentType: 'application/pdf',
+            content: Buffer.alloc(9).toString('base64'),
+          },
+        ],
+      },
+    })
+    const secret = await host.key('Read Only', { grants: ['content'] })
+    await signIn(page, host, secret, `/notifications/${id}?tab=content`)
+    await page.getByText('Help <help@example.com>').waitFor()
+    await page.getByText('bob@example.com, Eve <eve@example.com>').waitFor()
+    await page.getByText(/bill\.pdf application\/pdf, 9/).waitFor()
+    await page.getByText('X-Order: 4711').waitFor()
+    expect(await page.getByRole('tab', { name: 'Data' }).count()).toBe(0)
+    await assertAccessible(page)
+  })
+
   it('shows inline images', async () => {
     const { page, host } = suite
     const content = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"/>').toString(

@@ -161,9 +161,9 @@ function CatalogueEditor({
         )}
       </div>
       <Form state={form} fields={found.slice(0, MOST_SHOWN).map(([key]) => `messages.${key}`)}>
-        <div class="messages">
+        <div class="catalogue">
           {found.slice(0, MOST_SHOWN).map(([key, text]) => (
-            <div key={key} class="message">
+            <div key={key}>
               <TextArea
                 label={key}
                 rows={2}

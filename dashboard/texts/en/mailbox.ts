@@ -5,6 +5,20 @@ export const message = {
   text: 'Text',
   source: 'Source',
   parts: 'Data',
+  mail: {
+    from: 'From',
+    defaultSender: 'Default sender of the provider',
+    replyTo: 'Reply-To',
+    cc: 'Cc',
+    bcc: 'Bcc',
+    attachments: 'Attachments',
+    inline: (cid: string) => `inline as ${cid}`,
+    calendar: 'Calendar',
+    unsubscribe: 'Unsubscribe',
+    oneClick: 'One-click link',
+    inReplyTo: 'In reply to',
+    headers: 'Headers',
+  },
   madeOfHtml: 'No text alternative was given. It is made of the HTML when the message is sent.',
 }
 

@@ -62,9 +62,10 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * The parts may have a list `attachments` of files with a `content`, of at most `maxBytes` in total, decoded. Calls
    * from code may give streams and paths there; the schema then gets bytes, or an `UnreadableFile`. A file with an `id`
    * instead of `content` is an upload: after the schema it gets `filename`, `contentType` and `size`, and for
-   * `renderParts` also its `content` as bytes, which messages share: do not change them. Default: none.
+   * `renderParts` also its `content` as bytes, which messages share: do not change them. So it does for `showParts` of a
+   * stored message, if `isShown` is true for it. Default: none.
    */
-  readonly files?: { readonly maxBytes: number } | undefined
+  readonly files?: { readonly maxBytes: number; isShown?(file: object): boolean } | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
   assertParts?(parts: Stored): void
   /** The sender that the parts name, in canonical form, for `assertSender`. Default: none. */

@@ -137,16 +137,16 @@ export interface AttachmentFromUpload extends Pick<AttachmentFields, 'cid'> {
   readonly path?: undefined
 }
 
-/** An {@link EmailContent} in responses: attachments have a size, and only small inline images their content. */
+/** An {@link EmailContent} in responses: attachments have a size, and only inline images their content. */
 export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
   readonly attachments?: readonly AttachmentRecord[] | undefined
 }
 
-/** An attachment without its content, unless it is a small inline image: a part of what the mail looks like. */
+/** An attachment without its content, unless it is an inline image: a part of what the mail looks like. */
 export interface AttachmentRecord extends AttachmentFields {
   /** Size in bytes. */
   readonly size: number
-  /** In base64. Only of inline images of up to 256 KiB that were not uploaded. */
+  /** In base64. Only of inline images, of up to 2 MiB in a mail; of an upload only in a stored message. */
   readonly content?: string | undefined
 }
 

@@ -33,7 +33,11 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     html: true,
     escape: (value, { format }) => (format === 'html' ? escapeHtml(value) : value),
     parts: emailParts,
-    files: { maxBytes: MAX_ATTACHMENT_BYTES },
+    files: {
+      maxBytes: MAX_ATTACHMENT_BYTES,
+      isShown: ({ cid, size = 0 }: Partial<AttachmentRecord>) =>
+        cid !== undefined && size <= MOST_SHOWN_BYTES,
+    },
     assertParts: ({ headers }) => assertHeaders(headers ?? {}, allowedHeaders),
     senderOf: ({ from }) => (from === undefined ? undefined : canonicalEmail(from.address)),
     copiesOf: ({ cc = [], bcc = [] }) => [...cc, ...bcc].map(({ address }) => address),
@@ -51,7 +55,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     renderParts,
     showParts({ attachments, ...rest }): ShownEmail {
       if (attachments === undefined) return rest
-      return { ...rest, attachments: attachments.map(shownFile) }
+      return { ...rest, attachments: shownFiles(attachments) }
     },
     lint: emailLint,
   }
@@ -89,15 +93,23 @@ function fieldsOf({ filename, contentType, cid }: StoredFile): Omit<Attachment, 
   return { filename, contentType, ...(cid === undefined ? {} : { cid }) }
 }
 
-/** Of an inline image whose content is shown. */
-const MOST_SHOWN_BYTES = 256 * 1_024
+/** Of the inline images of a mail that is shown, in total. */
+const MOST_SHOWN_BYTES = 2 * 1024 * 1024
 
-function shownFile(file: StoredFile): AttachmentRecord {
-  if ('id' in file) return { ...fieldsOf(file), size: file.size }
-  const { cid, content } = file
-  const size = decodedLength(content)
-  const isShown = cid !== undefined && size <= MOST_SHOWN_BYTES
-  return { ...fieldsOf(file), size, ...(isShown ? { content } : {}) }
+/** The files of a mail, of which the first inline images have their content. */
+function shownFiles(files: readonly StoredFile[]): readonly AttachmentRecord[] {
+  let left = MOST_SHOWN_BYTES
+  return files.map((file) => {
+    const size = 'id' in file ? file.size : decodedLength(file.content)
+    const fields = { ...fieldsOf(file), size }
+    const { cid, content } = file
+    if (cid === undefined || content === undefined || size > left) return fields
+    left -= size
+    return {
+      ...fields,
+      content: typeof content === 'string' ? content : Buffer.from(content).toString('base64'),
+    }
+  })
 }
 
 function renderFile(file: StoredFile): Attachment {

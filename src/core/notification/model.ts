@@ -70,7 +70,7 @@ export interface NotificationRecord extends NotificationSummary {
   readonly sensitive: boolean
   /**
    * On request: the pinned template version or the literal text, with its variables and parts, rendered as for delivery
-   * but without tracking. Attachments have their size; only small inline images have their content.
+   * but without tracking. Attachments have their size; only inline images, of up to 2 MiB in a mail, have their content.
    */
   readonly rendered?: RenderedMessage | undefined
   /** Why it is not sent yet. Null: its delivery has ended. */

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { joinTransaction } from '../accept/join.ts'
 import { changeOptions, type TransactionOption } from '../accept/options.ts'
 import { assertAhead } from '../accept/times.ts'
+import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
+import type { UploadContents } from '../delivery/upload-contents.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { exampleUrls } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
@@ -67,6 +69,7 @@ export function createNotifications(
   }: Pick<AuthoringServices, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
+  uploads: () => UploadContents | undefined,
   clock: Pick<Clock, 'now'>,
   emit: Emit,
   wake: () => void,
@@ -142,11 +145,19 @@ export function createNotifications(
     const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
     const share = processor.share(organizationId)
-    return shown(
-      kind,
-      await share(once(() => renderContent(kind, content, template, exampleUrls))),
-      content.parts,
-    )
+    const parts = await withShownUploads(kind, content.parts)
+    return shown(kind, await share(once(() => renderContent(kind, content, template, exampleUrls))), parts)
+  }
+
+  async function withShownUploads({ files }: ChannelKind, parts: unknown): Promise<unknown> {
+    if (files?.isShown === undefined) return parts
+    try {
+      return await (uploads()?.into(parts, files.isShown) ?? parts)
+    } catch (error) {
+      // The rest of the message is worth showing.
+      if (error instanceof NotifierError && error.code === 'unknown_attachment') return parts
+      throw error
+    }
   }
 
   return {

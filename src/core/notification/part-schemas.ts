@@ -4,7 +4,7 @@ import type { RenderedMessage } from '../text/render.ts'
 
 const mailbox = z.object({ address: z.string(), name: z.string().optional() })
 
-/** Parts in responses: attachments without their content, except small inline images. */
+/** Parts in responses: attachments without their content, except inline images. */
 export const partsFields: {
   readonly [Part in 'email' | 'push' | 'slack']-?: z.ZodType<RenderedMessage[Part]>
 } = {
@@ -25,7 +25,9 @@ export const partsFields: {
             content: z
               .string()
               .optional()
-              .describe('In base64. Only of inline images of up to 256 KiB that were not uploaded.'),
+              .describe(
+                'In base64. Only of inline images, of up to 2 MiB in a mail; of an upload only in a stored message.',
+              ),
           }),
         )
         .optional()

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
+import { filesOf, isNamedUpload, type NamedUpload } from '../../core/accept/named-uploads.ts'
 import { type UploadValue, uploadGone, uploadKind } from '../../core/accept/upload.ts'
 import type { UploadContents } from '../../core/delivery/upload-contents.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
@@ -55,11 +55,12 @@ export function createUploadContents(records: RecordReads): UploadContents {
   }
 
   return {
-    into(parts) {
+    into(parts, isWanted = () => true) {
       const files = filesOf(parts)
-      if (!files.some(isNamedUpload)) return undefined
+      const isRead = (file: object): file is NamedUpload => isNamedUpload(file) && isWanted(file)
+      if (!files.some(isRead)) return undefined
       const whole = files.map(async (file) =>
-        isNamedUpload(file) ? { ...file, content: await bytesOf(file as StoredFile) } : file,
+        isRead(file) ? { ...file, content: await bytesOf(file as StoredFile) } : file,
       )
       return Promise.all(whole).then((attachments) => ({ ...parts, attachments }))
     },

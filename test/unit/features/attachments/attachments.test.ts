@@ -127,6 +127,26 @@ describe('an upload', () => {
     })
   })
 
+  it('that is an inline image is shown in the stored message, up to 2 MiB in all', async () => {
+    const { notifier } = await start()
+    const image = { filename: 'a.png', contentType: 'image/png' }
+    const sizes = [MiB, 2 * MiB, MiB, 10]
+    const uploads = await Promise.all(
+      sizes.map((size) => notifier.attachments.upload(Buffer.alloc(size, 7), image)),
+    )
+    const attachments = uploads.map(({ id }, at) => (at === 3 ? { id } : { id, cid: `image-${at}` }))
+    const { id } = await notifier.send({ ...mail, email: { attachments } })
+    const { rendered } = await notifier.notifications.get(id, { rendered: true })
+    const shown = (rendered?.email?.attachments ?? []).map(({ size, content }) => [size, content])
+    const text = Buffer.alloc(MiB, 7).toString('base64')
+    expect(shown).toEqual([
+      [MiB, text],
+      [2 * MiB, undefined],
+      [MiB, text],
+      [10, undefined],
+    ])
+  })
+
   it('belongs to its organization', async () => {
     const { notifier, other } = await start()
     const { id } = await notifier.attachments.upload('YQ==', about)
