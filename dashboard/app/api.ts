@@ -33,6 +33,8 @@ export interface Ask {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** True: the answer is a file. */
+  readonly file?: true
 }
 
 /** Called when the session has ended. */
@@ -48,7 +50,7 @@ export function onSessionEnd(listener: () => void): void {
  * @throws ApiError
  */
 export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer> {
-  const { method = 'GET', query = {}, body, headers = {}, signal } = given
+  const { method = 'GET', query = {}, body, headers = {}, signal, file } = given
   const organization = namedOrganization.peek()
   const url = new URL(addressOf(path.startsWith('/v1/') ? `/api${path}` : path))
   for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
@@ -65,7 +67,8 @@ export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer
     if (signal?.aborted) throw error
     throw new ApiError(0, null)
   })
-  const answer: unknown = await response.json().catch(() => null)
+  const answer: unknown =
+    file && response.ok ? await response.blob() : await response.json().catch(() => null)
   if (response.ok) return answer as Answer
   const error = new ApiError(response.status, answer)
   if (error.code === 'session_required') ended()

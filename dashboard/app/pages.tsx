@@ -26,6 +26,7 @@ const EndpointPage = lazyPage(async () => (await settings()).EndpointPage)
 const SuppressionsPage = lazyPage(async () => (await settings()).SuppressionsPage)
 const RecipientsPage = lazyPage(async () => (await settings()).RecipientsPage)
 const CategoriesPage = lazyPage(async () => (await settings()).CategoriesPage)
+const RefusalsPage = lazyPage(async () => (await settings()).RefusalsPage)
 const QuietHoursPage = lazyPage(async () => (await settings()).QuietHoursPage)
 const LimitsPage = lazyPage(async () => (await settings()).LimitsPage)
 const AuditLogPage = lazyPage(async () => (await settings()).AuditLogPage)
@@ -109,6 +110,7 @@ export const PAGES: readonly PageEntry[] = [
     component: CategoriesPage,
     menu: { title: 'categories', icon: 'categories' },
   },
+  { path: '/refusals', scope: 'organization', component: RefusalsPage },
   {
     path: '/quiet-hours',
     scope: 'organization',

@@ -4,7 +4,8 @@ import { failures } from './en/failures.ts'
 import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
 import { overview } from './en/overview.ts'
-import { quietHours, recipients } from './en/quiet-hours.ts'
+import { recipients, refusals } from './en/people.ts'
+import { quietHours } from './en/quiet-hours.ts'
 import { search } from './en/search.ts'
 import { templates } from './en/templates.ts'
 
@@ -124,6 +125,7 @@ export const en = {
   categories,
   quietHours,
   recipients,
+  refusals,
   auditLog,
   chart: {
     most: (count: string) => `Highest: ${count}`,

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
+import { saveFile } from './save-file.ts'
 
 /** What is shown at once: a megabyte in one element makes a page slow. */
 const SHOWN = 10_000
@@ -28,14 +29,7 @@ export function LongText({
     await navigator.clipboard.writeText(text)
     copied.value = true
   }
-  function save(): void {
-    const url = URL.createObjectURL(new Blob([text], { type: TYPES[type] }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `${name}.${type}`
-    link.click()
-    URL.revokeObjectURL(url)
-  }
+  const save = (): void => saveFile(new Blob([text], { type: TYPES[type] }), `${name}.${type}`)
   return (
     <div class="long-text">
       <pre>{whole.value ? text : `${text.slice(0, SHOWN)}…`}</pre>

@@ -62,7 +62,17 @@ export function FailuresPage() {
       : []),
   ]
   return (
-    <Page title={said.title} intro={said.intro}>
+    <Page
+      title={said.title}
+      intro={said.intro}
+      actions={
+        overAll.value ? undefined : (
+          <a class="button plain" href={hrefOf(inOrganization('/refusals'))}>
+            {texts.refusals.title}
+          </a>
+        )
+      }
+    >
       <Filters names={NAMES}>
         <SelectFilter
           name="channel"

@@ -1,52 +1,36 @@
-import { hrefOf } from '../../app/router.ts'
+import { hrefOf, type Query } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { type Column, Table } from '../../ui/list.tsx'
+import { Table } from '../../ui/list.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
+import type { Summary } from '../notifications/notification.ts'
 import type { QuietChoice } from '../quiet-hours/quiet.ts'
 import { QuietSection } from '../quiet-hours/quiet-section.tsx'
+import { CAUSE, keyOfRefusal, REST, type Refusal } from '../refusals/refusal.tsx'
+import { Addresses } from './addresses.tsx'
+import { LatestNotifications } from './latest-notifications.tsx'
+import { StoredData } from './stored-data.tsx'
+import { type Choices, Wishes } from './wishes.tsx'
 
 const said = texts.recipients
 const PATH = '/v1/preferences'
+const SELDOM_MS = 30_000
 
-type Cells = Readonly<Record<string, boolean>>
-
-/** What a person has chosen, as the REST API shows it. */
-interface Preferences {
-  readonly channels: Cells
-  readonly categories: Readonly<Record<string, boolean | Cells>>
+interface Preferences extends Choices {
   readonly quietHours: QuietChoice
-  readonly updatedAt: string | null
 }
 
-/** One choice of a person. */
-interface Cell {
-  /** Null: all. */
-  readonly category: string | null
-  readonly channel: string | null
-  readonly on: boolean
-}
-
-const COLUMNS: readonly Column<Cell>[] = [
-  { title: said.category, main: true, cell: ({ category }) => category ?? said.allCategories },
-  { title: said.channel, cell: ({ channel }) => channel ?? said.allChannels },
-  {
-    title: said.wish,
-    cell: ({ on }) => <Badge tone={on ? 'good' : 'warn'}>{on ? said.on : said.off}</Badge>,
-  },
-]
-
-/** When and whether messages go to one recipient. */
+/** What went to one recipient, what did not and why, and what the recipient wants. */
 export function RecipientView({ named }: { readonly named: Readonly<Record<string, string>> }) {
-  const { value, error, reload } = useData<Preferences>(PATH, { query: named })
+  const { value, error, reload } = useData<Preferences>(PATH, { query: named, everyMs: SELDOM_MS })
   const { recipient, to = '', channel } = named
-  const list = recipient === undefined ? { to, channel } : { recipient }
+  const list: Query = recipient === undefined ? { to, channel } : { recipient }
+  const sent = useData<{ readonly items: readonly Summary[] }>('/v1/notifications', {
+    query: { ...list, limit: '50' },
+  })
   const name = recipient ?? to
   if (value === null) return error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />
-  const cells = cellsOf(value)
   return (
     <>
       <header class="part-head">
@@ -54,6 +38,10 @@ export function RecipientView({ named }: { readonly named: Readonly<Record<strin
         <a href={hrefOf(inOrganization('/notifications'), list)}>{said.notifications}</a>
       </header>
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
+      {sent.error === null ? null : <ErrorNote error={sent.error} retry={sent.reload} />}
+      <Addresses named={named} items={sent.value?.items ?? []} />
+      <Refusals query={list} />
+      {sent.value === null ? null : <LatestNotifications items={sent.value.items} />}
       <QuietSection
         title={texts.quietHours.title}
         hint={recipient === undefined ? said.byAddress : said.byId}
@@ -62,39 +50,33 @@ export function RecipientView({ named }: { readonly named: Readonly<Record<strin
         needs="Write"
         reload={reload}
       />
-      <section class="part" aria-labelledby="wishes">
-        <h2 id="wishes">{said.wishes}</h2>
-        {cells.length === 0 ? (
-          <p class="muted">{said.noWishes}</p>
-        ) : (
-          <Table
-            label={said.wishes}
-            items={cells}
-            columns={COLUMNS}
-            keyOf={({ category, channel: on }) => JSON.stringify([category, on])}
-          />
-        )}
-        {value.updatedAt === null ? null : (
-          <p class="hint">
-            {said.updated} <Time at={value.updatedAt} style="full" />
-          </p>
-        )}
-      </section>
+      <Wishes of={value} query={named} reload={reload} />
+      <StoredData named={named} name={name} />
     </>
   )
 }
 
-function cellsOf({ channels, categories }: Preferences): Cell[] {
-  const rows = (category: string | null, cells: Cells): Cell[] =>
-    Object.entries(cells).map(([channel, on]) => ({
-      category,
-      channel: channel === '*' ? null : channel,
-      on,
-    }))
-  return [
-    ...rows(null, channels),
-    ...Object.entries(categories).flatMap(([id, cells]) =>
-      rows(id, typeof cells === 'boolean' ? { '*': cells } : cells),
-    ),
-  ]
+function Refusals({ query }: { readonly query: Query }) {
+  const { value, error, reload } = useData<{ readonly items: readonly Refusal[] }>('/v1/refusals', {
+    query,
+    everyMs: SELDOM_MS,
+  })
+  return (
+    <section class="part" aria-labelledby="refusals">
+      <header class="part-head">
+        <h2 id="refusals">{texts.refusals.recent}</h2>
+        <a href={hrefOf(inOrganization('/refusals'))}>{texts.refusals.all}</a>
+      </header>
+      {error === null ? null : <ErrorNote error={error} retry={reload} />}
+      {value?.items.length === 0 ? <p class="muted">{texts.refusals.none}</p> : null}
+      {value === null || value.items.length === 0 ? null : (
+        <Table
+          label={texts.refusals.recent}
+          items={value.items}
+          columns={[CAUSE, ...REST]}
+          keyOf={keyOfRefusal}
+        />
+      )}
+    </section>
+  )
 }

@@ -57,27 +57,3 @@ export const quietHours = {
   useTheirs: 'Use theirs',
   saveMine: 'Save mine',
 }
-
-/** Texts of the page that finds a recipient. */
-export const recipients = {
-  title: 'Recipients',
-  intro: 'Quiet hours and preferences of a person.',
-  way: 'Find by',
-  ways: { recipient: 'By id', address: 'By address' },
-  recipient: 'Id in the application',
-  channel: 'Channel',
-  to: 'Address',
-  find: 'Find',
-  notifications: 'Notifications to this recipient',
-  byId: 'For messages that name this id. A later choice under the address counts instead.',
-  byAddress: 'For messages to this address. A later choice under the id of the person counts instead.',
-  wishes: 'Preferences',
-  noWishes: 'No choice: the preferences of the organization count, else the defaults of the categories.',
-  category: 'Category',
-  allCategories: 'All',
-  allChannels: 'All',
-  wish: 'Choice',
-  on: 'On',
-  off: 'Off',
-  updated: 'Last changed:',
-}
