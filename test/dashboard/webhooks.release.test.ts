@@ -53,6 +53,11 @@ describeDashboard(
 
       status = 500
       await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
+      await page.getByRole('row', { name: /notification.sent Retrying next at .*\d/ }).waitFor()
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+      await page.getByRole('row', { name: /Failing 500 / }).waitFor()
+      await assertAccessible(page)
+      await page.goBack()
       await page.getByRole('button', { name: 'notification.sent' }).click()
       // The receiver may have refused a second attempt meanwhile.
       await page.getByText('<img src=x onerror=alert(1)>').first().waitFor()

@@ -27,7 +27,7 @@ export interface DeliveryRow {
   readonly endpoint: string
   /** Null: the event is about an endpoint. */
   readonly notification: NotificationRow | null
-  readonly shown: Mutable<kit.WebhookDelivery>
+  readonly shown: Mutable<Omit<kit.WebhookDelivery, 'nextAttemptAt'>>
 }
 
 type Claimed = 'jobId' | 'lane' | 'organizationId' | 'attempts' | 'outages' | 'recovered' | 'token'

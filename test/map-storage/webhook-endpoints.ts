@@ -21,6 +21,12 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
     return kit.toEndpoint(Object.assign(row, how(row)), state.now())
   }
 
+  function withNext({ seq, shown }: DeliveryRow): kit.WebhookDelivery {
+    const job = state.jobs.get(String(seq))
+    const waits = job !== undefined && job.leaseUntil === null && job.dueAt > state.now()
+    return { ...shown, nextAttemptAt: waits ? job.dueAt : null }
+  }
+
   return {
     create: async (endpoint, most, also) => {
       const { id, organizationId: organization, url, successStatus: success_status } = endpoint
@@ -59,13 +65,13 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
     },
     deliveries: async ({ endpointId, state: wanted }, page) => {
       const matches = ({ shown }: DeliveryRow) => shown.state === (wanted ?? shown.state)
-      return pageOf(deliveriesTo(endpointId), page, ({ shown }) => ({ ...shown }), matches)
+      return pageOf(deliveriesTo(endpointId), page, withNext, matches)
     },
     deliveriesOf: async (eventIds, owner, most) => {
       const isOwn = ({ endpoint }: DeliveryRow) => endpoints.get(endpoint)?.organization === owner
       const own = state.deliveries.filter(isOwn).reverse()
       const rows = own.filter(({ shown }) => eventIds.includes(shown.eventId))
-      return rows.slice(0, most).map(({ shown, endpoint }) => ({ ...shown, endpointId: endpoint }))
+      return rows.slice(0, most).map((row) => ({ ...withNext(row), endpointId: row.endpoint }))
     },
     redeliver: async (id, which) => {
       const status = endpoints.get(id)?.status ?? 'unknown'

@@ -12,18 +12,20 @@ import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection, Runner } from './connection.ts'
 import { inOrder } from './in-order.ts'
 
-const COLUMNS = 'seq, event_id, endpoint, event_type, payload, state, created_at'
+/** Of the deliveries `d`. State 1: the job waits for its time. */
+const COLUMNS = `seq, event_id, endpoint, event_type, payload, state, created_at,
+  (SELECT j.due_at FROM carillon.jobs AS j WHERE j.id = 2 * d.seq + 1 AND j.state = 1) AS next_at`
 
 const LIST = `
-  SELECT ${COLUMNS} FROM carillon.deliveries
+  SELECT ${COLUMNS} FROM carillon.deliveries AS d
   WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
 const LIST_STATE = `
-  SELECT ${COLUMNS} FROM carillon.deliveries
+  SELECT ${COLUMNS} FROM carillon.deliveries AS d
   WHERE endpoint = $1 AND seq < $2 AND seq > $5 AND state = $6 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
 const LIST_OF_EVENTS = `
-  SELECT ${COLUMNS} FROM carillon.deliveries
+  SELECT ${COLUMNS} FROM carillon.deliveries AS d
   WHERE event_id = ANY ($1::text[])
     AND endpoint IN (SELECT id FROM carillon.webhook_endpoints WHERE organization = $2)
   ORDER BY seq DESC LIMIT $3`
@@ -43,6 +45,7 @@ interface DeliveryRow {
   readonly payload: string
   readonly state: WebhookDelivery['state']
   readonly created_at: number
+  readonly next_at: number | null
 }
 
 interface AttemptRow {
@@ -111,6 +114,7 @@ async function withAttempts(runner: Runner, rows: readonly DeliveryRow[]): Promi
     payload: row.payload,
     state: row.state,
     createdAt: row.created_at,
+    nextAttemptAt: row.next_at,
     attempts: byDelivery.get(`${row.endpoint} ${row.event_id}`) ?? [],
   }))
 }

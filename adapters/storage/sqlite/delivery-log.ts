@@ -15,7 +15,10 @@ const STATE = `
   CASE WHEN state = 'pending' AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)
     THEN 'delivered' ELSE state END`
 
-const COLUMNS = `id AS seq, event_id, event_type, payload, ${STATE} AS state, created_at`
+/** State 1: the job waits for its time. */
+const NEXT = '(SELECT due_at FROM carillon_jobs WHERE id = 2 * d.id + 1 AND state = 1)'
+
+const COLUMNS = `id AS seq, event_id, event_type, payload, ${STATE} AS state, created_at, ${NEXT} AS next_at`
 
 const LIST = `
   SELECT ${COLUMNS} FROM carillon_deliveries AS d
@@ -41,6 +44,7 @@ interface DeliveryRow {
   readonly payload: string
   readonly state: WebhookDelivery['state']
   readonly created_at: number
+  readonly next_at: number | null
 }
 
 /** Reads the deliveries of one endpoint. */
@@ -65,6 +69,7 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
       payload: row.payload,
       state: row.state,
       createdAt: row.created_at,
+      nextAttemptAt: row.next_at,
       attempts,
     }
   }

@@ -46,7 +46,7 @@ export function Events({ of: id }: { readonly of: string }) {
         </button>
       ),
     },
-    { title: texts.webhooks.status, cell: ({ status }) => <DeliveryStatus of={status} /> },
+    { title: texts.webhooks.status, cell: (delivery) => <DeliveryStatus of={delivery} /> },
     {
       title: said.endpoint,
       cell: ({ endpointId }) => (

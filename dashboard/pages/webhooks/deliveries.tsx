@@ -39,7 +39,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
     },
     {
       title: said.status,
-      cell: (delivery) => <DeliveryStatus of={delivery.status} />,
+      cell: (delivery) => <DeliveryStatus of={delivery} />,
     },
     ...(overAll.value
       ? [

@@ -1,5 +1,6 @@
 import { texts } from '../../texts/index.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Time } from '../../ui/time.tsx'
 import type { Delivery } from './endpoint.ts'
 
 const TONES: Readonly<Record<Delivery['status'], Tone>> = {
@@ -10,6 +11,20 @@ const TONES: Readonly<Record<Delivery['status'], Tone>> = {
 }
 
 /** Where the delivery of an event stands. */
-export function DeliveryStatus({ of: status }: { readonly of: Delivery['status'] }) {
+export function DeliveryStatus({
+  of: { status, nextAttemptAt },
+}: {
+  readonly of: Pick<Delivery, 'status' | 'nextAttemptAt'>
+}) {
+  if (status === 'pending' && nextAttemptAt !== null) {
+    return (
+      <>
+        <Badge tone="warn">{texts.webhooks.retrying}</Badge>{' '}
+        <span class="muted">
+          {texts.webhooks.next} <Time at={nextAttemptAt} style="short" />
+        </span>
+      </>
+    )
+  }
   return <Badge tone={TONES[status]}>{texts.webhooks.deliveryStatus[status]}</Badge>
 }

@@ -9,6 +9,12 @@ export interface Endpoint {
   readonly status: 'active' | 'disabled'
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
   readonly failingSince: string | null
+  readonly lastAttempt: {
+    readonly event: string
+    readonly succeeded: boolean
+    readonly status: number | null
+    readonly timestamp: string
+  } | null
   readonly createdAt: string
 }
 
@@ -33,6 +39,7 @@ export interface Delivery {
   readonly status: (typeof DELIVERY_STATUSES)[number]
   readonly payload: string
   readonly createdAt: string
+  readonly nextAttemptAt: string | null
   readonly attempts: readonly (Post & { readonly attempt: number; readonly timestamp: string })[]
 }
 

@@ -3,6 +3,7 @@ import { hrefOf, navigate } from '../../app/router.ts'
 import { inOrganization, may, overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -22,9 +23,23 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     cell: ({ id, url }) => <a href={hrefOf(inOrganization(`/webhooks/${id}`))}>{url}</a>,
   },
   { title: said.status, cell: (endpoint) => <EndpointStatus of={endpoint} /> },
+  { title: said.lastAttempt, cell: (endpoint) => <LastAttempt of={endpoint} /> },
   { title: said.events, cell: ({ events }) => events.length },
   { title: said.created, cell: ({ createdAt }) => <Time at={createdAt} style="short" /> },
 ]
+
+function LastAttempt({ of: { lastAttempt } }: { readonly of: Endpoint }) {
+  if (lastAttempt === null) return <span class="muted">{texts.time.never}</span>
+  const { succeeded, status, timestamp } = lastAttempt
+  return (
+    <>
+      <Badge tone={succeeded ? 'good' : 'bad'}>{status === null ? said.noAnswer : String(status)}</Badge>{' '}
+      <span class="muted">
+        <Time at={timestamp} />
+      </span>
+    </>
+  )
+}
 
 export function WebhooksPage() {
   const endpoints = useList<Endpoint>('/v1/webhooks')

@@ -16,7 +16,19 @@ export interface WebhookEndpointRecord {
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
   /** Start of the current series of failed attempts, ISO 8601. Null: the last attempt succeeded, or there was none. */
   readonly failingSince: string | null
+  /** Of its newest deliveries. Null: there was none. */
+  readonly lastAttempt: LastAttemptRecord | null
   readonly createdAt: string
+}
+
+/** The last attempt to deliver an event to an endpoint. */
+export interface LastAttemptRecord {
+  readonly event: WebhookEventType
+  readonly succeeded: boolean
+  /** Null: no answer. */
+  readonly status: number | null
+  /** ISO 8601 UTC. */
+  readonly timestamp: string
 }
 
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
@@ -56,6 +68,8 @@ export interface WebhookDeliveryRecord {
   /** The exact body. */
   readonly payload: string
   readonly createdAt: string
+  /** The time that its next attempt waits for: ISO 8601 UTC. Null: none waits, or it is due or under way. */
+  readonly nextAttemptAt: string | null
   readonly attempts: readonly WebhookAttemptRecord[]
 }
 

@@ -28,6 +28,15 @@ const fields = {
   failingSince: timestamp
     .nullable()
     .describe('Since then every attempt has failed; null: the last one succeeded.'),
+  lastAttempt: z
+    .object({
+      event: z.enum(WEBHOOK_EVENT_TYPES),
+      succeeded: z.boolean(),
+      status: z.int().nullable().describe('The HTTP status; null: no answer.'),
+      timestamp,
+    })
+    .nullable()
+    .describe('Of its newest deliveries; null: there was none.'),
   createdAt: timestamp,
 }
 
@@ -81,6 +90,9 @@ const deliveryFields = {
   status: webhookDeliveryStatus,
   payload: z.string().describe('The exact request body.'),
   createdAt: timestamp,
+  nextAttemptAt: timestamp
+    .nullable()
+    .describe('The time that its next attempt waits for; null: none waits, or it is due or under way.'),
   attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
 }
 

@@ -26,7 +26,12 @@ import {
   webhookEndpointChange,
   webhookEndpointInput,
 } from './input.ts'
-import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './model.ts'
+import type {
+  LastAttemptRecord,
+  WebhookDeliveryQuery,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from './model.ts'
 
 /** Endpoints per owner: the cost of each send and event grows with them. */
 export const MAX_ENDPOINTS = 50
@@ -38,6 +43,9 @@ const MAX_SECRETS = 5
 const STEP = 200
 /** Maximum number of deliveries of one event that are read. */
 const MOST_DELIVERIES = 1_000
+
+/** Newest deliveries of an endpoint among which its last attempt is looked for. */
+const NEWEST = 5
 
 /** Newest entries of a timeline whose events are looked up, and deliveries of them. */
 const MOST_EVENTS = 1_000
@@ -61,15 +69,21 @@ export interface WebhookServices extends PostServices {
 export function createWebhookEndpoints(services: WebhookServices): PerTenant<Webhooks> {
   const { storage, audit, ids, organizations, outgoing, signer, clock, box, wake } = services
 
-  const { find, get, list } = createResource(organizations, {
+  const { find, list } = createResource(organizations, {
     name: 'webhooks',
     rows: {
       find: (ref) => storage.webhookEndpoints.get(ref.id),
       list: (of, page) => storage.webhookEndpoints.list(of.organizationId ?? '', page),
     },
-    view,
+    view: (endpoint) => endpoint,
     absent: unknownEndpoint,
   })
+
+  async function shown(endpoint: WebhookEndpoint): Promise<WebhookEndpointRecord> {
+    const newest = { limit: NEWEST, offset: 0 }
+    const { items } = await storage.webhookEndpoints.deliveries({ endpointId: endpoint.id }, newest)
+    return { ...view(endpoint), lastAttempt: lastAttemptOf(items) }
+  }
 
   /** The normalized address; unchanged if only the slash after the host is missing. */
   function allowed(given: string): string {
@@ -105,10 +119,20 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       if (endpoint === null) {
         throw new NotifierError('endpoint_limit_reached', { details: { limit: MAX_ENDPOINTS } })
       }
-      return { ...view(endpoint), secret }
+      return { ...view(endpoint), lastAttempt: null, secret }
     },
-    get,
-    list,
+    async get(organizationId, id) {
+      return shown(await find(organizationId, id))
+    },
+    async list(organizationId, query) {
+      const found = await list(organizationId, query)
+      const items: WebhookEndpointRecord[] = []
+      for (const endpoint of found.items) {
+        items.push(await shown(endpoint))
+        await nextTurn()
+      }
+      return { ...found, items }
+    },
     async update(organizationId, id, input) {
       const { url, events, ...others } = parseSubject(webhookEndpointChange, input)
       const changes = {
@@ -126,7 +150,7 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
         after: { ...before, ...changes },
       } as const
       const also = keeping(auditedChange(audit, change))
-      return view(known(await storage.webhookEndpoints.update(id, changes, also)))
+      return shown(known(await storage.webhookEndpoints.update(id, changes, also)))
     },
     async rotateSecret(organizationId, id, options) {
       const { overlapMs } = parseOptions(rotation, options)
@@ -135,7 +159,8 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       const secret = signer.newSecret()
       const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
       const also = keeping([audit.entry({ organizationId, action: 'webhook.secret_rotated', target: id })])
-      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request, also))), secret }
+      const endpoint = known(await storage.webhookEndpoints.rotateSecret(id, request, also))
+      return { ...(await shown(endpoint)), secret }
     },
     async test(organizationId, id) {
       const endpoint = await find(organizationId, id)
@@ -262,13 +287,14 @@ export function createEventDeliveries({
 
 /** A delivery as the delivery log shows it. */
 function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
-  const { eventId, eventType, state, payload, createdAt, attempts } = delivery
+  const { eventId, eventType, state, payload, createdAt, nextAttemptAt, attempts } = delivery
   return {
     eventId,
     event: eventType,
     status: state,
     payload,
     createdAt: new Date(createdAt).toISOString(),
+    nextAttemptAt: isoOrNull(nextAttemptAt),
     attempts: attempts.map(({ at, request, ...attempt }) => ({
       ...attempt,
       timestamp: new Date(at).toISOString(),
@@ -277,7 +303,16 @@ function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
   }
 }
 
-function view(endpoint: WebhookEndpoint): WebhookEndpointRecord {
+function lastAttemptOf(deliveries: readonly WebhookDelivery[]): LastAttemptRecord | null {
+  const [last] = deliveries
+    .flatMap(({ eventType: event, attempts }) => attempts.map((attempt) => ({ event, ...attempt })))
+    .sort((one, other) => other.at - one.at)
+  if (last === undefined) return null
+  const { event, succeeded, status, at } = last
+  return { event, succeeded, status, timestamp: new Date(at).toISOString() }
+}
+
+function view(endpoint: WebhookEndpoint): Omit<WebhookEndpointRecord, 'lastAttempt'> {
   const { id, url, events, successStatus, status, disabledReason, failingSince, createdAt } = endpoint
   return {
     id,

@@ -197,6 +197,12 @@ export function deliveryChecks(check: Check): void {
     const failed = { ...ANSWERED, status: null, response: 'timeout', succeeded: false }
     await storage.settle([settled(first, { attempt: failed, next: { kind: 'retry', delayMs: 5_000 } })])
     assert.deepEqual(await claim(storage, 5, hook.id), [])
+    const next = async () => {
+      const { items } = await storage.webhookEndpoints.deliveries({ endpointId: hook.id }, page())
+      return items[0]
+    }
+    const waiting = await next()
+    assert.equal(waiting?.nextAttemptAt, (waiting?.attempts[0]?.at ?? 0) + 5_000)
     await harness.advance(5_001)
     const second = await claimOne(storage, hook.id)
     assert.ok(first.kind === 'event' && second.kind === 'event')
@@ -205,6 +211,7 @@ export function deliveryChecks(check: Check): void {
     const { endpoint: before, ...delivery } = first.delivery
     assert.deepEqual(second.delivery, { ...delivery, endpoint: { ...before, failingSince } })
     assert.equal(second.attempts, 1)
+    assert.equal((await next())?.nextAttemptAt, null)
     assert.deepEqual(
       (await secondDoor.deliveries()).map(({ state, attempts }) => [state, attempts]),
       [['pending', 1]],

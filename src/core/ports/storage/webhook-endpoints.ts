@@ -129,6 +129,8 @@ export interface WebhookDelivery {
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'
   /** Publication of the event, in epoch milliseconds. */
   readonly createdAt: number
+  /** The time that the next attempt waits for, in epoch milliseconds. Null: none waits, or it is due or under way. */
+  readonly nextAttemptAt: number | null
   readonly attempts: readonly LoggedAttempt[]
 }
 

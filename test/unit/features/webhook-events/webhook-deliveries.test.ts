@@ -202,6 +202,7 @@ describe('deliveries to webhook endpoints', () => {
         event: 'notification.sent',
         status: 'pending',
         payload: posts[1]?.body,
+        nextAttemptAt: new Date(clock.now() + 5_000).toISOString(),
         createdAt: new Date(clock.now()).toISOString(),
         attempts: [
           {
