@@ -81,8 +81,10 @@ export function otherAddress({ address }: Fact, to: string): string | null {
  * @param copies as accepted, without erased ones; read only for a report about another address
  *
  * @example
- * const to = reportedTo(fact, row.recipient, () => copiesOf(row))
- * const { state, events } = recordFacts(before, [fact], 'receipt', to)
+ * for (const fact of facts) {
+ *   const to = reportedTo(fact, notification.to, () => ['bob@example.com'])
+ *   const { events } = recordFacts(state, [fact], 'receipt', to)
+ * }
  */
 export function reportedTo(fact: Fact, to: string, copies: () => readonly string[]): string {
   const other = otherAddress(fact, to)
