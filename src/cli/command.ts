@@ -49,3 +49,6 @@ export const GENERAL: Flags = {
   json: { about: 'Print JSON as the REST API answers it, one object a line.' },
   help: { about: 'Show this.' },
 }
+
+/** Of commands that ask first. */
+export const YES: Flags = { yes: { about: 'Do not ask.' } }

@@ -1,5 +1,19 @@
-import type { Command } from './command.ts'
+import { type Command, YES } from './command.ts'
+import type { Argument, Flags } from './flags.ts'
 
+const IDS: readonly Argument[] = [{ name: 'id', about: 'Ids of notifications.', many: true }]
+const SINCE: Flags = {
+  since: { value: 'time', about: 'Accepted since: 30m, 24h, 7d, or a time in ISO 8601.' },
+}
+const FILTERS: Flags = {
+  ...SINCE,
+  channel: { value: 'name', about: 'Only this channel.' },
+  code: { value: 'code', about: 'Only this error code.' },
+  provider: { value: 'name', about: 'Only this provider.' },
+}
+const OPERATOR: Flags = { operator: { about: 'Keys of no organization; not with "--url".' } }
+
+/** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'call',
@@ -9,5 +23,149 @@ export const COMMANDS: readonly Command[] = [
       'carillon call sendNotification --channel email --to ada@example.com --subject Hello --text Hi',
     ],
     open: () => import('./call.ts').then(({ call }) => call),
+  },
+  {
+    name: 'migrate',
+    about: 'Create or update the schema of the storage. Many processes may do it at once.',
+    examples: ['carillon migrate'],
+    needs: 'notifier',
+    load: () => import('./commands/notifier.ts').then(({ migrate }) => migrate),
+  },
+  {
+    name: 'worker',
+    about: 'Deliver, until SIGINT or SIGTERM.',
+    flags: {
+      timeout: { value: 'duration', about: 'Longest wait for running attempts at the end. Default: 10s.' },
+    },
+    examples: ['carillon worker', 'carillon worker --timeout 30s'],
+    needs: 'notifier',
+    load: () => import('./commands/notifier.ts').then(({ worker }) => worker),
+  },
+  {
+    name: 'notifications list',
+    about: 'List notifications, newest first.',
+    flags: {
+      status: { value: 'status', about: 'Only this status, such as failed.' },
+      to: { value: 'address', about: 'Only to this address.' },
+      template: { value: 'name', about: 'Only of this template.' },
+      ...FILTERS,
+      limit: { value: 'number', about: 'Most results. Default: 20.' },
+    },
+    examples: ['carillon notifications list --status failed --since 24h'],
+    needs: 'service',
+    load: () => import('./commands/notifications.ts').then(({ list }) => list),
+  },
+  {
+    name: 'notifications show',
+    about: 'Show a notification, its history, and why it went or did not.',
+    arguments: [{ name: 'id', about: 'Id of the notification.' }],
+    examples: ['carillon notifications show notif_3fJ0kT9sLrZy'],
+    needs: 'service',
+    load: () => import('./commands/notifications.ts').then(({ show }) => show),
+  },
+  {
+    name: 'notifications cancel',
+    about: 'Cancel notifications before their first attempt.',
+    arguments: IDS,
+    flags: YES,
+    examples: ['carillon notifications cancel notif_3fJ0kT9sLrZy --yes'],
+    needs: 'service',
+    load: () => import('./commands/notifications.ts').then(({ cancel }) => cancel),
+  },
+  {
+    name: 'notifications resend',
+    about: 'Send messages again as new notifications.',
+    arguments: IDS,
+    examples: ['carillon notifications resend notif_3fJ0kT9sLrZy'],
+    needs: 'service',
+    load: () => import('./commands/notifications.ts').then(({ resend }) => resend),
+  },
+  {
+    name: 'notifications retry',
+    about: 'Deliver failed notifications again, as themselves.',
+    arguments: IDS,
+    examples: ['carillon notifications retry notif_3fJ0kT9sLrZy'],
+    needs: 'service',
+    load: () => import('./commands/notifications.ts').then(({ retry }) => retry),
+  },
+  {
+    name: 'failures',
+    about: 'Count failed notifications by cause.',
+    flags: FILTERS,
+    examples: ['carillon failures --since 24h'],
+    needs: 'service',
+    load: () => import('./commands/failures.ts').then(({ show }) => show),
+  },
+  {
+    name: 'failures retry',
+    about: 'Retry failed notifications in bulk.',
+    flags: {
+      ...FILTERS,
+      rate: { value: 'number', about: 'Notifications due per second. Default: all at once.' },
+      most: { value: 'number', about: 'Most notifications. Default: 10000.' },
+      'dry-run': { about: 'Only count.' },
+      ...YES,
+    },
+    examples: ['carillon failures retry --since 24h --code provider_error --rate 10'],
+    needs: 'service',
+    load: () => import('./commands/failures.ts').then(({ retry }) => retry),
+  },
+  {
+    name: 'logs',
+    about: 'Show the delivery log, oldest first.',
+    arguments: [{ name: 'id', about: 'Only of this notification.', required: false }],
+    flags: {
+      follow: { about: 'Go on until interrupted.' },
+      channel: { value: 'name', about: 'Only this channel.' },
+      status: { value: 'status', about: 'Only this status.' },
+      limit: { value: 'number', about: 'Most entries to begin with. Default: 20.' },
+    },
+    examples: ['carillon logs --follow', 'carillon logs --follow --json --status failed'],
+    needs: 'service',
+    load: () => import('./commands/logs.ts').then(({ logs }) => logs),
+  },
+  {
+    name: 'keys list',
+    about: 'List API keys, newest first.',
+    flags: OPERATOR,
+    examples: ['carillon keys list'],
+    needs: 'service',
+    load: () => import('./commands/keys.ts').then(({ list }) => list),
+  },
+  {
+    name: 'keys create',
+    about: 'Create a key. It goes to stdout, once.',
+    arguments: [{ name: 'name', about: 'To tell keys apart.' }],
+    flags: {
+      permission: { value: 'level', about: '"Read Only", "Write" or "Full Access". Default: Write.' },
+      grant: { value: 'grant', about: '"content": read the text of messages.', many: true },
+      expires: { value: 'duration', about: 'Works for so long. Default: forever.' },
+      allow: { value: 'network', about: 'Address or CIDR block that may use it. Default: any.', many: true },
+      ...OPERATOR,
+    },
+    examples: ['carillon keys create Shop --permission Write > shop.key'],
+    needs: 'service',
+    load: () => import('./commands/keys.ts').then(({ create }) => create),
+  },
+  {
+    name: 'keys rotate',
+    about: 'Make a key with the rights of an old one. It goes to stdout, once.',
+    arguments: [{ name: 'id', about: 'Id of the old key.' }],
+    flags: {
+      overlap: { value: 'duration', about: 'How long the old key works on. Default: 24h.' },
+      ...OPERATOR,
+    },
+    examples: ['carillon keys rotate key_3fJ0kT9sLrZy --overlap 1h'],
+    needs: 'service',
+    load: () => import('./commands/keys.ts').then(({ rotate }) => rotate),
+  },
+  {
+    name: 'keys delete',
+    about: 'Delete keys. They stop working at once.',
+    arguments: [{ name: 'id', about: 'Ids of keys.', many: true }],
+    flags: { ...OPERATOR, ...YES },
+    examples: ['carillon keys delete key_3fJ0kT9sLrZy'],
+    needs: 'service',
+    load: () => import('./commands/keys.ts').then(({ remove }) => remove),
   },
 ]

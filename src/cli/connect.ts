@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import { Exit, messageOf } from './exit.ts'
 import type { Parsed } from './flags.ts'
-import type { Terminal } from './terminal.ts'
+import { interruptible, type Terminal } from './terminal.ts'
 
 /** The REST API of a notifier in this process, or of a service elsewhere. */
 export interface Connection {
@@ -15,6 +15,8 @@ export interface Connection {
   readonly fetch: typeof globalThis.fetch
   /** Undefined: that of the key, or the caller has to name it. */
   readonly organization: string | undefined
+  /** Null: it is elsewhere. */
+  readonly notifier: MultiTenantNotifier | null
   close(): Promise<void>
 }
 
@@ -25,7 +27,10 @@ export async function connect(terminal: Terminal, flags: Parsed): Promise<Connec
   const { env } = terminal
   const organization = flags.text('organization')
   const url = flags.text('url')
-  if (url === undefined) return direct(await loadNotifier(terminal, flags.text('config')), organization)
+  if (url === undefined) {
+    const opened = loadNotifier(terminal, flags.text('config')).then((made) => direct(made, organization))
+    return interruptible(opened, terminal)
+  }
   if (flags.text('config') !== undefined)
     throw new Exit(
       'usage',
@@ -42,14 +47,21 @@ export async function connect(terminal: Terminal, flags: Parsed): Promise<Connec
   return {
     url: url.replace(/\/+$/, ''),
     apiKey,
-    fetch: (target, init) => globalThis.fetch(target, { redirect: 'manual', ...init }),
+    fetch: (target, init) => {
+      const signal = AbortSignal.any([terminal.signal, ...(init?.signal ? [init.signal] : [])])
+      return globalThis.fetch(target, { redirect: 'manual', ...init, signal })
+    },
     organization,
+    notifier: null,
     async close() {},
   }
 }
 
 /** The notifier that a configuration exports, not yet started. @throws Exit `configuration` */
-async function loadNotifier({ cwd }: Terminal, config: string | undefined): Promise<MultiTenantNotifier> {
+export async function loadNotifier(
+  { cwd }: Terminal,
+  config: string | undefined,
+): Promise<MultiTenantNotifier> {
   const file = config === undefined ? findUpward(cwd) : resolve(cwd, config)
   if (file === null) {
     throw new Exit(
@@ -136,6 +148,7 @@ async function direct(notifier: MultiTenantNotifier, organization: string | unde
         Response.json({ error: { code: 'not_found', message: 'No such operation.' } }, { status: 404 })
       )
     },
+    notifier,
     organization: organization ?? (isOfOne(notifier) ? DEFAULT_ORGANIZATION : undefined),
     close: () => notifier.stop(),
   }

@@ -11,7 +11,7 @@ import { note, print, styled, type Terminal } from './terminal.ts'
 export async function main(terminal: Terminal, argv: readonly string[]): Promise<ExitCode> {
   const { signal } = terminal
   try {
-    const code = await Promise.race([run(terminal, argv), aborted(signal)])
+    const code = await run(terminal, argv)
     return signal.aborted ? codeOf(signal) : (code ?? EXIT.done)
   } catch (error) {
     if (signal.aborted) return codeOf(signal)
@@ -24,10 +24,6 @@ export async function main(terminal: Terminal, argv: readonly string[]): Promise
 /** A reader that leaves has what it wants. */
 function codeOf({ reason }: AbortSignal): ExitCode {
   return reason === 'SIGINT' ? EXIT.interrupted : EXIT.done
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
 
 async function run(terminal: Terminal, argv: readonly string[]): Promise<ExitCode | undefined> {

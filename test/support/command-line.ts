@@ -48,6 +48,20 @@ export function spawnCarillon(argv: readonly string[], { cwd = '/', env = {}, in
   return { child, outcome }
 }
 
+/** The same on a pseudo-terminal, with what a person types. */
+export function typeAtTerminal(argv: readonly string[], given: Given): Promise<Outcome> {
+  const quoted = [process.execPath, BIN, ...argv].map((each) => `'${each}'`).join(' ')
+  const child = spawn('script', ['-qec', quoted, '/dev/null'], {
+    cwd: given.cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TERM: 'xterm', ...given.env },
+  })
+  child.stdout.once('data', () => child.stdin.write(given.input ?? ''))
+  const [out, err] = [text(child.stdout), text(child.stderr)]
+  return new Promise((resolve) =>
+    child.on('close', async (code) => resolve({ code, out: await out, err: await err })),
+  )
+}
+
 /** A configuration with the source of a notifier's options, on a file in the folder. */
 export function writeConfig(folder: string, { name = 'carillon.config.ts', channels = '{}' } = {}): string {
   const file = join(folder, name)
@@ -55,7 +69,7 @@ export function writeConfig(folder: string, { name = 'carillon.config.ts', chann
     file,
     `import { createNotifier } from '${fromRoot('src/index.ts')}'
 import { sqlite } from '${fromRoot('adapters/storage/sqlite/index.ts')}'
-const send = async () => ({ outcome: 'accepted', messageId: 'm' })
+const send = async () => ({ kind: 'accepted', providerMessageId: 'm' })
 ${name.endsWith('ts') ? 'const file: string' : 'const file'} = ${JSON.stringify(join(folder, 'notifications.db'))}
 export default () => createNotifier({ storage: sqlite({ file }), channels: ${channels} })
 `,
