@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { texts } from '../texts/index.ts'
 
 const said = texts.message.mail
-const size = new Intl.NumberFormat(undefined, { notation: 'compact', style: 'unit', unit: 'byte' })
 
 /** What a mail has besides its text, as the REST API shows it. */
 export interface Mail {
@@ -50,7 +49,7 @@ export function MailHead({ of: mail }: { readonly of: Mail }) {
                 <span class="muted">
                   {[
                     file.contentType,
-                    size.format(file.size),
+                    sizeOf(file.size),
                     ...(file.cid === undefined ? [] : [said.inline(file.cid)]),
                   ].join(', ')}
                 </span>
@@ -83,6 +82,18 @@ function Row({ title, children }: { readonly title: string; readonly children: C
       <dd>{children}</dd>
     </>
   )
+}
+
+/** In the unit that keeps it short. */
+function sizeOf(bytes: number): string {
+  const [unit, divisor] =
+    bytes < 1_000
+      ? (['byte', 1] as const)
+      : bytes < 1_000_000
+        ? (['kilobyte', 1_000] as const)
+        : (['megabyte', 1_000_000] as const)
+  const options = { style: 'unit', unit, maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(undefined, options).format(bytes / divisor)
 }
 
 function written({ address, name }: Mailbox): string {

@@ -55,6 +55,8 @@ describeDashboard(
       const tab = page.getByRole('tab', { name: 'de-AT' })
       await expect.poll(() => tab.getAttribute('aria-selected')).toBe('true')
       await page.getByLabel('Subject').fill('Hallo')
+      await html(page).fill('{{#if}}')
+      await expect.poll(() => html(page).getAttribute('aria-invalid')).toBe('true')
       await html(page).fill('<p>Hallo</p>')
       await expect.poll(() => page.frameLocator('iframe').getByRole('paragraph').textContent()).toBe('Hallo')
       await assertAccessible(page)

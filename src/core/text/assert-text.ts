@@ -27,16 +27,18 @@ const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
 /**
  * Checks the text of a new or changed template. Stored text is rendered unconditionally.
  *
+ * @param place of the fields in the details of errors, such as `locales.de.`
  * @throws NotifierError `invalid_parameter` for a malformed source, too deep nesting, or a tag that no value can fill
  */
 export function assertTemplateText(
   written: { readonly [Name in (typeof FIELDS)[number]]?: string | null | undefined },
   { tags }: Pick<Bounds, 'tags'>,
   owner = 'template',
+  place?: string,
 ): void {
   for (const field of FIELDS) {
     const source = written[field]
-    if (source != null) assertSource(source, { field, owner }, tags)
+    if (source != null) assertSource(source, { field, owner, place }, tags)
   }
 }
 

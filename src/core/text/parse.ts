@@ -18,6 +18,8 @@ export type Token = [
 export interface SourceName {
   readonly field: string
   readonly owner: string
+  /** Where the field is, for the details of errors, such as `locales.de.`. */
+  readonly place?: string | undefined
 }
 
 const OPENING = /\{\{\s*([#^/>{&=!]?)\s*/y
@@ -160,10 +162,10 @@ function closingFault([, name, start]: Token, section: Token | undefined): strin
 }
 
 /** @param fault continues "The template's body" */
-export function wrongText({ field, owner }: SourceName, fault: string): NotifierError {
+export function wrongText({ field, owner, place = '' }: SourceName, fault: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `The ${owner}'s ${field} ${fault}.`,
-    details: { field },
+    details: { field: `${place}${field}` },
   })
 }
 

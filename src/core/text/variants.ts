@@ -42,7 +42,7 @@ export function assertTemplateTexts(
 ): void {
   assertTemplateText(written, bounds)
   for (const [locale, given] of Object.entries(written.locales ?? {}))
-    if (given !== null) assertTemplateText(given, bounds, `template (locale ${locale})`)
+    if (given !== null) assertTemplateText(given, bounds, `template (locale ${locale})`, `locales.${locale}.`)
 }
 
 /** The variants in their public form. */
