@@ -249,6 +249,7 @@ export type { EventListening, ListenOptions, Webhooks } from './features/webhook
 export type { WebhookEndpointChange, WebhookEndpointInput } from './features/webhook-events/input.ts'
 export type {
   CreatedWebhookEndpoint,
+  LastAttemptRecord,
   NotificationDeliveryRecord,
   WebhookAttemptRecord,
   WebhookDeliveryQuery,

@@ -25,7 +25,15 @@ export function Numbers({
         path="/notifications"
         query={{ from }}
       >
-        {said.spans[period]}
+        {said.within(said.spans[period])}
+      </NumberCard>
+      <NumberCard
+        name={said.failed}
+        value={count(failures.total, failures.exact)}
+        path="/failures"
+        query={{ from }}
+      >
+        {said.within(said.spans[period])}
       </NumberCard>
       <NumberCard
         name={said.due}
@@ -53,14 +61,6 @@ export function Numbers({
         path="/notifications"
         query={{ status: 'scheduled' }}
       />
-      <NumberCard
-        name={said.failed}
-        value={count(failures.total, failures.exact)}
-        path="/failures"
-        query={{ from }}
-      >
-        {said.spans[period]}
-      </NumberCard>
     </ul>
   )
 }

@@ -48,12 +48,12 @@ export function Providers({ of: { providers, spans } }: { readonly of: Statistic
 function Standing({ of: { failingSince } }: { readonly of: Provider }) {
   if (failingSince === null) return <Badge tone="good">{said.works}</Badge>
   return (
-    <>
+    <span>
       <Badge tone="bad">{said.fails}</Badge>{' '}
       <span class="muted">
         {said.since} <Time at={failingSince} style="short" />
       </span>
-    </>
+    </span>
   )
 }
 
@@ -61,12 +61,12 @@ function LastError({ of: { lastError } }: { readonly of: Provider }) {
   if (lastError === null) return <span class="muted">{texts.time.never}</span>
   const { code, providerCode, message, at } = lastError
   return (
-    <>
+    <span>
       {code === null ? null : <code>{code}</code>}{' '}
       {providerCode === null ? null : <code>{providerCode}</code>} {message}{' '}
       <span class="muted">
         <Time at={at} />
       </span>
-    </>
+    </span>
   )
 }

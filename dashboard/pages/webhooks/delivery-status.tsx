@@ -18,12 +18,12 @@ export function DeliveryStatus({
 }) {
   if (status === 'pending' && nextAttemptAt !== null) {
     return (
-      <>
+      <span>
         <Badge tone="warn">{texts.webhooks.retrying}</Badge>{' '}
         <span class="muted">
           {texts.webhooks.next} <Time at={nextAttemptAt} style="short" />
         </span>
-      </>
+      </span>
     )
   }
   return <Badge tone={TONES[status]}>{texts.webhooks.deliveryStatus[status]}</Badge>

@@ -5,6 +5,7 @@ export const overview = {
   period: 'Period',
   periods: { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },
   spans: { '1h': 'the last hour', '24h': 'the last 24 hours', '7d': 'the last 7 days' },
+  within: (span: string) => `In ${span}`,
   successRate: 'Success rate',
   noRate: '–',
   due: 'Due now',
