@@ -18,7 +18,12 @@ describe('every operation, for every permission', () => {
     host = await startDashboard()
     for (const permission of PERMISSIONS) {
       for (const kind of KINDS) {
-        const secret = kind === 'operator' ? await host.operatorKey(permission) : await host.key(permission)
+        // An export needs the grant, too.
+        const grants = ['content'] as const
+        const secret =
+          kind === 'operator'
+            ? await host.operatorKey(permission, grants)
+            : await host.key(permission, { grants })
         const response = await fetch(`${host.url}session`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },

@@ -68,7 +68,8 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <TextField
-          label={said.hint}
+          label={said.label}
+          hint={said.hint}
           value={typed.value}
           autoFocus
           spellcheck={false}

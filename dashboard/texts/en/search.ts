@@ -1,7 +1,8 @@
 /** Texts of the search on every page. */
 export const search = {
   title: 'Search',
-  hint: 'An id, an address or its beginning, metadata such as order:4711, a person, a template',
+  label: 'Find',
+  hint: 'An id, an address or its beginning, metadata such as order:4711, a person or a template.',
   nothing: (text: string) => `Nothing found for “${text}”.`,
   person: (name: string) => `Person ${name}`,
   personHint: 'Messages, refusals, suppression and preferences',
