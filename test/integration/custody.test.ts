@@ -171,7 +171,19 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
       go = resolve
     })
     const events: unknown[] = []
-    const { notifier, sent, erase } = await custodyWorld(await location(), {
+    let busy = 0
+    const { notifier, sent, erase, moveOn } = await custodyWorld(await location(), {
+      wrap: (storage) => ({
+        ...storage,
+        custody: {
+          ...storage.custody,
+          async erase(request) {
+            const answer = await storage.custody.erase(request)
+            busy += answer.busy.length
+            return answer
+          },
+        },
+      }),
       send: async () => {
         await gate
         return { kind: 'accepted' }
@@ -188,9 +200,15 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
       status: 'cancelled',
       to: '(erased)',
     })
+    const seen = busy
     const erasure = erase(ada)
-    await wait(100)
+    // A pass that may be the last finds it, and is none.
+    await eventually(async () => busy > seen)
+    await wait(300)
+    expect(await notifier.people.getErasure(begun.id ?? '')).toMatchObject({ status: 'running' })
     go()
+    await eventually(async () => (await notifier.notifications.get(running.id)).status === 'sent')
+    moveOn(11_000)
     expect(await erasure).toMatchObject({ id: begun.id, counts: { notifications: 2, cancelled: 1 } })
     expect(await notifier.notifications.get(running.id)).toMatchObject({ status: 'sent', to: '(erased)' })
     expect(events).toHaveLength(1)
