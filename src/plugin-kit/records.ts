@@ -331,11 +331,11 @@ export function personalPluginRecords(kind: PluginRecords, { known }: Pick<Kinds
 
   return {
     kind,
-    concerns(value, person) {
+    concerns(value, { recipient, address }) {
       const { recipients = [], addresses = [] } = kind.concerns(value) ?? {}
       return (
-        recipients.some((id) => id === person.recipient) ||
-        addresses.some((one) => person.addresses.some((other) => isOf(one, other)))
+        recipients.some((id) => id === recipient) ||
+        addresses.some((one) => address !== null && isOf(one, address))
       )
     },
     erased: () => null,

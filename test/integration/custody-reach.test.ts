@@ -20,6 +20,13 @@ interface Visit {
   readonly mail: string
 }
 
+interface VisitsOf {
+  readonly visits: {
+    add(id: string, value: Visit): Promise<void>
+    ids(): Promise<readonly (readonly string[])[]>
+  }
+}
+
 const visits: PluginRecords<Visit> = {
   name: 'visits',
   version: 1,
@@ -124,12 +131,7 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, locationOf)
 
   it('shows and removes the records of plug-ins that concern the person', async () => {
     const { notifier, erase, exported } = await custodyWorld(await locationOf(), { plugins: [visiting] })
-    const { visits: own } = notifier as never as {
-      readonly visits: {
-        add(id: string, value: Visit): Promise<void>
-        ids(): Promise<readonly (readonly string[])[]>
-      }
-    }
+    const { visits: own } = notifier as never as VisitsOf
     await own.add('v1', { user: 'user:1', mail: 'ADA@example.com' })
     await own.add('v2', { user: 'user:2', mail: 'bob@example.com' })
     await own.add('v3', { user: 'user:3', mail: 'eve@example.com' })
@@ -143,6 +145,19 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, locationOf)
     ])
     expect(await erase({ recipient: 'user:2' })).toMatchObject({ counts: { records: 1 } })
     expect((await own.ids())[0]).toEqual(['v3'])
+  })
+
+  it('by id spares a record of a plug-in that names another person with the same address', async () => {
+    const { notifier, erase, exported } = await custodyWorld(await locationOf(), {
+      plugins: [visiting],
+      recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: ADA } }])) },
+    })
+    const { visits: own } = notifier as never as VisitsOf
+    await notifier.send({ channel: 'email', recipient: 'user:1', subject: 'Hi', body: 'Hello' })
+    await own.add('v1', { user: 'user:2', mail: ADA })
+    expect((await exported({ recipient: 'user:1' })).map(({ type }) => type)).toEqual(['notification'])
+    expect(await erase({ recipient: 'user:1' })).toMatchObject({ counts: { notifications: 1, records: 0 } })
+    expect((await own.ids())[0]).toEqual(['v1'])
   })
 
   it('keeps a late bounce of an erased person or copy without the address', async () => {

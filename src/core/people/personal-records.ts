@@ -4,9 +4,10 @@ import type { RecordKind } from '../records/record-kind.ts'
 
 /** Whom an erasure or an export is about. */
 export interface Person {
-  /** The application's id. Null: not given. */
+  /** The application's id. Null: named by address. */
   readonly recipient: string | null
-  readonly addresses: readonly PersonAddress[]
+  /** Null: named by the application's id. */
+  readonly address: PersonAddress | null
 }
 
 export interface PersonAddress {

@@ -6,7 +6,8 @@ export interface PeopleApi {
   /**
    * Erases a person: cancels what waits, and removes addresses, texts, variables, files, metadata, copies, preferences, received
    * messages and the bodies of webhook deliveries. Facts and counts without identity stay, and so do opt-outs, under hashes.
-   * By `recipient` it goes by the application's id; erase each address of the person, too.
+   * By `recipient` it goes by the application's id, and leaves what is stored about addresses alone: another person may have the
+   * same one. Erase each address of the person, too.
    *
    * The first pass is made at once, as far as some seconds reach; the rest follows in the background, at least a minute later, so
    * that a send that was under way is erased as well. An erasure of the same person that is running is returned.

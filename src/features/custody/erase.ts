@@ -2,19 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uploadKind } from '../../core/accept/upload.ts'
 import type { NotificationEvent } from '../../core/notification/event-payload.ts'
 import type { Notification, NotificationContent } from '../../core/notification/notification.ts'
+import type { Person } from '../../core/people/personal-records.ts'
 import type { ErasedStep } from '../../core/ports/storage/custody.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import { REST_MS, removeUpload } from '../attachments/index.ts'
 import { type Counted, oneOf } from './counts.ts'
 import { namedUploads, storedFiles } from './files.ts'
-import { aboutOf, type FindServices, type Found, type Subject, spellingsOf } from './find.ts'
-import type { About } from './records.ts'
+import { type FindServices, type Found, spellingsOf } from './find.ts'
 import type { Task } from './task.ts'
 
 export interface EraseServices extends FindServices {
   emit(event: NotificationEvent): void
   wake(): void
-  seal(about: About): string
 }
 
 /** Erases what was found. Repeating is harmless. Null: it was nothing. */
@@ -22,14 +21,13 @@ export async function erase(
   services: EraseServices,
   task: Task,
   organizationId: string,
-  subject: Subject,
+  person: Person,
   found: Found,
 ): Promise<Counted | null> {
   if (found.of === 'record') return eraseRecord(services, found)
   if (found.items.length === 0) return null
-  if (found.of === 'notifications')
-    return eraseNotifications(services, task, organizationId, subject, found.items)
-  if (found.of === 'copies') return eraseCopies(services, organizationId, subject, found.items)
+  if (found.of === 'notifications') return eraseNotifications(services, task, organizationId, found.items)
+  if (found.of === 'copies') return eraseCopies(services, organizationId, person, found.items)
   const ids = found.items.map(({ id }) => id)
   return { received: await services.storage.custody.removeReports(organizationId, ids) }
 }
@@ -38,15 +36,13 @@ async function eraseNotifications(
   services: EraseServices,
   task: Task,
   organizationId: string,
-  subject: Subject,
   items: readonly Notification[],
 ): Promise<Counted> {
-  const { storage, seal, emit, wake } = services
+  const { storage, emit, wake } = services
   const uploads: string[] = []
   for (const item of items) uploads.push(...namedUploads(await storedFiles(storage.notifications, item)))
-  // First: afterwards nothing names the uploads and the addresses any more.
-  if (uploads.length > 0 || subject.recipient !== null)
-    await task.save({ uploads: [...new Set(uploads)], about: seal(aboutOf(subject)) })
+  // First: afterwards nothing names the uploads any more.
+  if (uploads.length > 0) await task.save({ uploads: [...new Set(uploads)] })
   const counts = { notifications: 0, cancelled: 0, deliveries: 0 }
   await inSteps(items, async (ids) => {
     const answer = await storage.custody.erase({ organizationId, ids })
@@ -77,10 +73,10 @@ export async function removeUploads({ storage }: EraseServices, task: Task): Pro
 async function eraseCopies(
   { storage, kinds }: EraseServices,
   organizationId: string,
-  subject: Subject,
+  { address }: Person,
   items: readonly Notification[],
 ): Promise<Counted> {
-  const addresses = [...subject.addresses.values()].flatMap(spellingsOf)
+  const addresses = address === null ? [] : spellingsOf(address)
   const gone = new Set(addresses)
 
   function without(channel: string, content: NotificationContent): NotificationContent {

@@ -7,9 +7,9 @@ import type { PersonalRecords } from '../../core/people/personal-records.ts'
 import { OPEN, organizationKind } from '../../core/tenancy/organization.ts'
 import { NO_COUNTS, sum } from './counts.ts'
 import { countOf, type EraseServices, erase, removeUploads } from './erase.ts'
-import { find, subjectOf } from './find.ts'
-import type { ErasureCounts } from './model.ts'
-import { type About, type ErasurePass, type ErasureValue, erasureKind } from './records.ts'
+import { find, personOf } from './find.ts'
+import type { ErasureCounts, PersonInput } from './model.ts'
+import { type ErasurePass, type ErasureValue, erasureKind } from './records.ts'
 import { type Erasure, Overtaken, type Task, taskOf } from './task.ts'
 
 /** A send that was under way when the erasure began has ended by then: an accept times out after a minute. */
@@ -37,7 +37,7 @@ export interface Erasing {
    */
   goOn(erasure: Erasure, mayGoOn: () => boolean, token?: number): Promise<void>
   /** What an erasure would erase now. */
-  count(organizationId: string | null, about: About): Promise<ErasureCounts>
+  count(organizationId: string | null, person: PersonInput): Promise<ErasureCounts>
   /** The organizations that an erasure or export goes through, by pages, each with the cursor of the next. */
   organizations(
     organizationId: string | null,
@@ -47,11 +47,7 @@ export interface Erasing {
 
 export function createErasing(core: ErasureServices): Erasing {
   const { storage, kinds, box, wake } = core
-  const services: EraseServices = {
-    ...core,
-    wake: () => wake(),
-    seal: (about) => box().seal(JSON.stringify(about)),
-  }
+  const services: EraseServices = { ...core, wake: () => wake() }
 
   async function* organizations(organizationId: string | null, after: string | null = null) {
     if (organizationId !== null) {
@@ -75,13 +71,13 @@ export function createErasing(core: ErasureServices): Erasing {
   async function eraseIn(
     task: Task,
     organizationId: string,
-    about: About,
+    person: PersonInput,
     mayGoOn: () => boolean,
   ): Promise<boolean> {
-    const subject = subjectOf(about, kinds)
-    for await (const found of find(services, organizationId, subject)) {
+    const whom = personOf(person, kinds)
+    for await (const found of find(services, organizationId, whom)) {
       if (!mayGoOn()) return false
-      const counted = await erase(services, task, organizationId, subject, found)
+      const counted = await erase(services, task, organizationId, whom, found)
       if (counted === null) continue
       task.count(counted)
       await task.save({ pass: { ...task.record.value.pass, found: true } })
@@ -90,10 +86,10 @@ export function createErasing(core: ErasureServices): Erasing {
   }
 
   /** Returns whether the pass has ended. */
-  async function pass(task: Task, about: About, mayGoOn: () => boolean): Promise<boolean> {
+  async function pass(task: Task, person: PersonInput, mayGoOn: () => boolean): Promise<boolean> {
     const { organizationId, value } = task.record
     for await (const { ids, next } of organizations(organizationId, value.pass.after)) {
-      for (const id of ids) if (!(await eraseIn(task, id, about, mayGoOn))) return false
+      for (const id of ids) if (!(await eraseIn(task, id, person, mayGoOn))) return false
       if (next !== null) await task.save({ pass: { ...task.record.value.pass, after: next } })
     }
     return true
@@ -120,11 +116,11 @@ export function createErasing(core: ErasureServices): Erasing {
   }
 
   async function passes(task: Task, mayGoOn: () => boolean): Promise<void> {
-    const about: About = JSON.parse(box().open(task.record.value.about ?? ''))
+    const person: PersonInput = JSON.parse(box().open(task.record.value.about ?? ''))
     for (let more = true; more; ) {
       const { pass: now, counts } = task.record.value
       if (now.after === null && (await isSettled(task))) await task.save({ pass: { ...now, isLast: true } })
-      if (await pass(task, about, mayGoOn)) more = await end(task, counts)
+      if (await pass(task, person, mayGoOn)) more = await end(task, counts)
       else {
         await task.save({ dueAt: task.record.readAt })
         more = false
@@ -144,11 +140,11 @@ export function createErasing(core: ErasureServices): Erasing {
         if (!(error instanceof Overtaken)) throw error
       }
     },
-    async count(organizationId, about) {
+    async count(organizationId, person) {
       let counts = NO_COUNTS
       for await (const { ids } of organizations(organizationId)) {
         for (const id of ids) {
-          for await (const found of find(services, id, subjectOf(about, kinds)))
+          for await (const found of find(services, id, personOf(person, kinds)))
             counts = sum(counts, await countOf(services, found))
         }
       }

@@ -7,9 +7,8 @@ import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { chunkIds, uploadChunkKind } from '../attachments/index.ts'
 import type { ErasureServices } from './erasing.ts'
 import { namedUploads, type StoredFile, storedFiles } from './files.ts'
-import { type Found, find, subjectOf } from './find.ts'
-import type { ExportedLine } from './model.ts'
-import type { About } from './records.ts'
+import { type Found, find, personOf } from './find.ts'
+import type { ExportedLine, PersonInput } from './model.ts'
 
 /** Characters of a part of a file. */
 const PART = 1024 * 1024
@@ -20,8 +19,12 @@ const DELIVERIES = 1_000
 type Lines = AsyncGenerator<ExportedLine, void, undefined>
 
 /** What is stored about a person in an organization. */
-export async function* exported(services: ErasureServices, organizationId: string, about: About): Lines {
-  for await (const found of find(services, organizationId, subjectOf(about, services.kinds)))
+export async function* exported(
+  services: ErasureServices,
+  organizationId: string,
+  person: PersonInput,
+): Lines {
+  for await (const found of find(services, organizationId, personOf(person, services.kinds)))
     yield* linesOf(services, organizationId, found)
 }
 

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { domainSpellings } from '../../core/channels/email-address.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
-import { ERASED_ADDRESS } from '../../core/notification/erased-fact.ts'
 import { concerns as namesOneOf } from '../../core/notification/erasure.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import { lowerAddress } from '../../core/notification/lower-address.ts'
@@ -13,21 +12,12 @@ import type { StoredReport } from '../../core/ports/storage/custody.ts'
 import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { About } from './records.ts'
+import type { PersonInput } from './model.ts'
 
 /** Notifications per read: each may have a mebibyte. */
 const NOTIFICATIONS = 50
 const RECORDS = 100
 const REPORTS = 500
-/** Addresses of a recipient whose records are looked up together. */
-const ADDRESSES = 100
-
-/** Whom an erasure or export is about, while it goes through what is stored. */
-export interface Subject {
-  readonly recipient: string | null
-  /** By the hash of each. By `recipient` those that its notifications have named. */
-  readonly addresses: Map<string, PersonAddress>
-}
 
 /** Something that is stored about a person. */
 export type Found =
@@ -47,24 +37,10 @@ export interface FindServices {
   personal(): readonly PersonalRecords[]
 }
 
-export function subjectOf({ recipient, addresses }: About, kinds: Kinds): Subject {
-  const subject: Subject = { recipient, addresses: new Map() }
-  for (const { channel, to } of addresses) noteAddress(subject, { kind: kinds.of(channel), to })
-  return subject
-}
-
-export function aboutOf({ recipient, addresses }: Subject): About {
-  return {
-    recipient,
-    addresses: [...addresses.values()].map(({ kind, to }) => ({ channel: kind.name, to })),
-  }
-}
-
-function noteAddress({ addresses }: Subject, address: PersonAddress): void {
-  // A message that was skipped has none.
-  if (address.to === '' || address.to === ERASED_ADDRESS) return
-  const name = `${address.kind.name}\n${suppressedAddress(address.kind, address.to)}`
-  if (!addresses.has(name)) addresses.set(name, address)
+export function personOf({ recipient, channel, to }: PersonInput, kinds: Kinds): Person {
+  return recipient === undefined
+    ? { recipient: null, address: { kind: kinds.of(channel), to } }
+    : { recipient, address: null }
 }
 
 /** An address as it was given, in its canonical form and in others, each with small letters A to Z. */
@@ -75,31 +51,23 @@ export function spellingsOf({ kind, to }: PersonAddress): readonly string[] {
 type Finding = AsyncGenerator<Found, void, undefined>
 
 /**
- * Goes through what an organization has stored about a person, in short steps. By `recipient`, addresses that notifications
- * name are noted before those are yielded, and their records follow.
+ * Goes through what an organization has stored about a person, in short steps: what names the id, or what names the address.
+ * Another person may have the same address.
  */
-export async function* find(services: FindServices, organizationId: string, subject: Subject): Finding {
-  if (subject.recipient !== null) yield* findOfRecipient(services, organizationId, subject, subject.recipient)
-  else
-    for (const address of subject.addresses.values()) yield* findOfAddress(services, organizationId, address)
-  yield* findRecords(services, organizationId, subject)
+export async function* find(services: FindServices, organizationId: string, person: Person): Finding {
+  const { recipient, address } = person
+  if (recipient !== null) yield* findOfRecipient(services, organizationId, recipient)
+  if (address !== null) yield* findOfAddress(services, organizationId, address)
+  yield* findRecords(services, organizationId, person)
 }
 
 async function* findOfRecipient(
-  services: FindServices,
+  { storage: { notifications } }: FindServices,
   organizationId: string,
-  subject: Subject,
   recipient: string,
 ): Finding {
-  const { storage, kinds } = services
-  const read = (page: PageRequest) => storage.notifications.list({ organizationId, recipient }, page)
-  for await (const items of pages(NOTIFICATIONS, read)) {
-    for (const { channel, to } of items) noteAddress(subject, { kind: kinds.of(channel), to })
-    yield { of: 'notifications', items }
-    if (subject.addresses.size < ADDRESSES) continue
-    yield* findRecords(services, organizationId, subject)
-    subject.addresses.clear()
-  }
+  const read = (page: PageRequest) => notifications.list({ organizationId, recipient }, page)
+  for await (const items of pages(NOTIFICATIONS, read)) yield { of: 'notifications', items }
 }
 
 async function* findOfAddress(
@@ -144,8 +112,7 @@ async function* findReports(
   } while (after !== undefined)
 }
 
-async function* findRecords(services: FindServices, organizationId: string, subject: Subject): Finding {
-  const person: Person = { recipient: subject.recipient, addresses: [...subject.addresses.values()] }
+async function* findRecords(services: FindServices, organizationId: string, person: Person): Finding {
   for (const personal of services.personal()) {
     for await (const records of recordsOf(services, organizationId, person, personal))
       for (const record of records) yield { of: 'record', personal, record, person }

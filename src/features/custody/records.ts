@@ -1,11 +1,11 @@
 import type { RecordKind } from '../../core/records/record-kind.ts'
-import type { ErasureCounts } from './model.ts'
+import type { ErasureCounts, PersonInput } from './model.ts'
 
 export interface ErasureValue {
   /** A keyed hash. */
   readonly target: string
   readonly counts: ErasureCounts
-  /** Whom it is about, sealed: an {@link About} as JSON. Null: it is complete. */
+  /** Whom it is about, sealed: a {@link PersonInput} as JSON. Null: it is complete. */
   readonly about: string | null
   /** Uploads to remove that erased notifications named. */
   readonly uploads: readonly string[]
@@ -26,13 +26,6 @@ export interface ErasurePass {
   readonly found: boolean
   /** Over all organizations: after which page of them it goes on. Null: at the first. */
   readonly after: string | null
-}
-
-/** Whom an erasure is about. */
-export interface About {
-  readonly recipient: string | null
-  /** By `recipient`: those of erased notifications whose records are not erased yet. */
-  readonly addresses: readonly { readonly channel: string; readonly to: string }[]
 }
 
 export const RUNNING = 'running'

@@ -13,12 +13,18 @@ import { type Erasing, type ErasureServices, FIRST_PASS } from './erasing.ts'
 import { exported } from './export.ts'
 import { eraseOptions, personInput } from './input.ts'
 import type { ErasureRecord, ExportedLine, PersonInput } from './model.ts'
-import { type About, type ErasureValue, erasureKind, RUNNING } from './records.ts'
+import { type ErasureValue, erasureKind, RUNNING } from './records.ts'
 
 /** How long a call goes on with an erasure before it answers. */
 const FIRST_PASS_MS = 5_000
 /** Running erasures of an organization. */
 const MOST_RUNNING = 100
+
+interface Named {
+  readonly person: PersonInput
+  /** Names the person in the audit log. */
+  readonly target: string
+}
 
 /** The use cases of erasure and export. */
 export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant<PeopleApi> {
@@ -32,14 +38,14 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
   })
 
   /** @throws NotifierError as {@link PeopleApi.erase} */
-  function aboutOf(input: PersonInput): About & { readonly target: string } {
-    const { recipient, channel, to } = parseSubject(personInput, input)
-    if (recipient !== undefined)
-      return { recipient, addresses: [], target: recipientName(hashes.recipient(recipient)) }
+  function named(input: PersonInput): Named {
+    const person = parseSubject(personInput, input)
+    const { recipient, channel, to } = person
+    if (recipient !== undefined) return { person, target: recipientName(hashes.recipient(recipient)) }
     const kind = kinds.known.get(channel)
     if (kind === undefined) throw unknownChannel(channel, kinds)
     assertRecipient(kind, to)
-    return { recipient: null, addresses: [{ channel, to }], target: hashes.addressName(kind, to) }
+    return { person, target: hashes.addressName(kind, to) }
   }
 
   /** The stored owner: null over all organizations. @throws NotifierError `not_found` */
@@ -52,13 +58,13 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
   /** Stores an erasure, or finds the running one of the person. */
   async function begin(
     owner: string | null,
-    { target, ...about }: ReturnType<typeof aboutOf>,
+    { person, target }: Named,
     also: readonly RecordInsert[],
   ): Promise<StoredRecord<ErasureValue>> {
     const value: ErasureValue = {
       target,
       counts: NO_COUNTS,
-      about: box().seal(JSON.stringify(about)),
+      about: box().seal(JSON.stringify(person)),
       uploads: [],
       mark: await storage.custody.mark(),
       pass: FIRST_PASS,
@@ -79,14 +85,14 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
   }
 
   return {
-    async erase(organizationId, person, options) {
-      const about = aboutOf(person)
+    async erase(organizationId, input, options) {
+      const whom = named(input)
+      const { person, target } = whom
       const { dryRun = false } = parseOptions(eraseOptions, options)
       const owner = await ownerOf(organizationId)
       if (dryRun) {
-        const counts = await erasing.count(owner, about)
+        const counts = await erasing.count(owner, person)
         const createdAt = new Date(clock.now()).toISOString()
-        const { target } = about
         return {
           id: null,
           organizationId: owner,
@@ -97,8 +103,7 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
           completedAt: null,
         }
       }
-      const { target } = about
-      const erasure = await begin(owner, about, [
+      const erasure = await begin(owner, whom, [
         audit.entry({ organizationId, action: 'person.erased', target }),
       ])
       const end = clock.monotonic() + FIRST_PASS_MS
@@ -108,22 +113,25 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
     },
     getErasure: async (organizationId, id) => resource.get(ownerIn(organizationId), id),
     listErasures: async (organizationId, query) => resource.list(ownerIn(organizationId), query),
-    async export(organizationId, person) {
-      const about = aboutOf(person)
+    async export(organizationId, input) {
+      const { person, target } = named(input)
       const owner = await ownerOf(organizationId)
       const { id, ...entry } = audit.entry({
         organizationId,
         action: 'person.exported',
-        target: about.target,
+        target,
       })
       await stores.always(entry.kind).insert({ id, organizationId: null, value: entry.value })
-      return lines(owner, about)
+      return lines(owner, person)
     },
   }
 
-  async function* lines(owner: string | null, about: About): AsyncGenerator<ExportedLine, void, undefined> {
+  async function* lines(
+    owner: string | null,
+    person: PersonInput,
+  ): AsyncGenerator<ExportedLine, void, undefined> {
     for await (const { ids: some } of erasing.organizations(owner))
-      for (const id of some) yield* exported(core, id, about)
+      for (const id of some) yield* exported(core, id, person)
   }
 }
 

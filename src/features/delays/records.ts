@@ -19,9 +19,9 @@ export const delayKind: RecordKind<DelayValue> = { name: 'delays', version: 1, d
 
 export const personalDelays = (hashes: Pick<PersonHashes, 'addressName'>): PersonalRecords<DelayValue> => ({
   kind: delayKind,
-  concerns: ({ of }, { recipient, addresses }) =>
+  concerns: ({ of }, { recipient, address }) =>
     (of.by === 'recipient' && of.recipient === recipient) ||
-    (of.by === 'address' && addresses.some(({ kind, to }) => of.address === hashes.addressName(kind, to))),
+    (of.by === 'address' && address !== null && of.address === hashes.addressName(address.kind, address.to)),
   // What the person waits for is cancelled.
   erased: () => null,
   exported: ({ value }) => ({ type: 'delay', ...value }),

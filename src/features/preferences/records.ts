@@ -79,11 +79,11 @@ export const personalPreferences = (
   hashes: Pick<PersonHashes, 'address' | 'recipient'>,
 ): PersonalRecords<PreferenceValue> => ({
   kind: preferenceKind,
-  ids: (organizationId, { recipient, addresses }) => [
+  ids: (organizationId, { recipient, address }) => [
     ...(recipient === null ? [] : [ownerByRecipient(hashes, organizationId, recipient).id]),
-    ...addresses.map(
-      ({ kind, to }) => ownerByAddress(organizationId, kind.name, hashes.address(kind, to)).id,
-    ),
+    ...(address === null
+      ? []
+      : [ownerByAddress(organizationId, address.kind.name, hashes.address(address.kind, address.to)).id]),
   ],
   erased(value) {
     const channels = optOutsOf(value.channels)

@@ -122,10 +122,10 @@ export const personalRefusals: PersonalRecords<RefusalsValue> = {
   }),
 }
 
-function isAbout(one: StoredRefusal, { recipient, addresses }: Person): boolean {
+function isAbout(one: StoredRefusal, { recipient, address }: Person): boolean {
   return (
     (recipient !== null && one.recipient === recipient) ||
-    addresses.some(({ kind, to }) => wentTo(one, kind, to))
+    (address !== null && wentTo(one, address.kind, address.to))
   )
 }
 

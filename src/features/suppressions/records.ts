@@ -81,8 +81,8 @@ export function suppressionsOf(kinds: Kinds, hashes: Hashes): Follow {
 /** An entry outlives the address, so that erasure subscribes nobody again. */
 export const personalSuppressions = (hashes: Hashes): PersonalRecords<SuppressionValue> => ({
   kind: suppressionKind,
-  ids: (organizationId, { addresses }) =>
-    addresses.map(({ kind, to }) => suppressionId(hashes, kind, organizationId, to)),
+  ids: (organizationId, { address }) =>
+    address === null ? [] : [suppressionId(hashes, address.kind, organizationId, address.to)],
   erased: (value) =>
     value.address === null && value.source === null ? value : { ...value, address: null, source: null },
   exported: ({ value: { address, ...value }, createdAt }) => ({

@@ -7,7 +7,7 @@ import { personalSuppressions } from '../../../../src/features/suppressions/reco
 const hashes = { address: () => 'hash', recipient: () => 'hash' }
 const preferences = personalPreferences(hashes)
 const suppressions = personalSuppressions(hashes)
-const nobody = { recipient: null, addresses: [] }
+const nobody = { recipient: null, address: null }
 
 describe('a kind of records', () => {
   const kind: RecordKind = { name: 'wishes', version: 1 }
