@@ -12,6 +12,7 @@ import { createSecrets } from './core/access/notifier-secrets.ts'
 import { createKeyLookups } from './core/access/verify-key.ts'
 import { createAudit } from './core/audit/audit.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
+import { checkProviders } from './core/channels/check-providers.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
 import { createEngine, type Engine } from './core/delivery/engine.ts'
@@ -510,6 +511,7 @@ function createHttpParts(core: Core, guard: Lifecycle['guard']) {
     kinds: knownKinds(kinds, registry.channels),
     maxUploadBytes: core.attachments.maxBytes,
     limits,
+    checkProviders: () => checkProviders(registry, clock),
     pageTexts: core.pageTexts,
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,

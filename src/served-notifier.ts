@@ -1,3 +1,4 @@
+import type { CheckedProvider } from './core/channels/check-providers.ts'
 import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
 import type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
@@ -31,6 +32,8 @@ export interface ServedNotifier
   readonly code: Pick<CodeTemplates, 'names' | 'find'>
   /** The known channels. */
   readonly kinds: readonly KnownKind[]
+  /** Asks the providers that serve all organizations whether they work. Never rejects. */
+  checkProviders(): Promise<readonly CheckedProvider[]>
   /** Largest uploaded file in bytes. */
   readonly maxUploadBytes: number
   /** Texts of the application for the pages behind links. */

@@ -32,6 +32,13 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./commands/notifier.ts').then(({ migrate }) => migrate),
   },
   {
+    name: 'doctor',
+    about: 'Check Node.js, the configuration, the storage and each provider, with a remedy for each finding.',
+    examples: ['carillon doctor'],
+    needs: 'notifier',
+    load: () => import('./commands/doctor.ts').then(({ doctor }) => doctor),
+  },
+  {
     name: 'worker',
     about: 'Deliver, until SIGINT or SIGTERM.',
     flags: {
