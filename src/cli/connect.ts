@@ -156,5 +156,5 @@ async function direct(notifier: MultiTenantNotifier, organization: string | unde
 
 /** With `organizations: 'required'`, a notifier refuses its own methods. */
 function isOfOne(notifier: MultiTenantNotifier): boolean {
-  return 'send' in notifier && Object.keys(notifier).includes('send')
+  return Object.keys(notifier).includes('send')
 }

@@ -63,7 +63,10 @@ export function typeAtTerminal(argv: readonly string[], given: Given): Promise<O
 }
 
 /** A configuration with the source of a notifier's options, on a file in the folder. */
-export function writeConfig(folder: string, { name = 'carillon.config.ts', channels = '{}' } = {}): string {
+export function writeConfig(
+  folder: string,
+  { name = 'carillon.config.ts', channels = '{}', more = '' } = {},
+): string {
   const file = join(folder, name)
   writeFileSync(
     file,
@@ -71,7 +74,7 @@ export function writeConfig(folder: string, { name = 'carillon.config.ts', chann
 import { sqlite } from '${fromRoot('adapters/storage/sqlite/index.ts')}'
 const send = async () => ({ kind: 'accepted', providerMessageId: 'm' })
 ${name.endsWith('ts') ? 'const file: string' : 'const file'} = ${JSON.stringify(join(folder, 'notifications.db'))}
-export default () => createNotifier({ storage: sqlite({ file }), channels: ${channels} })
+export default () => createNotifier({ storage: sqlite({ file }), ${more} channels: ${channels} })
 `,
   )
   return file

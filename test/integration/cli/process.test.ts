@@ -44,6 +44,18 @@ test('a configuration in TypeScript is found from a folder below', async () => {
   expect(JSON.parse(shown.out)).toMatchObject({ id, status: 'queued' })
 })
 
+test('a notifier of many organizations takes none by default', async () => {
+  const cwd = folder()
+  writeConfig(cwd, { more: "organizations: 'required'," })
+  const argv = ['call', 'listNotifications', '--json']
+  const unnamed = await spawnCarillon(argv, { cwd }).outcome
+  expect(unnamed).toMatchObject({ code: 4, err: expect.stringContaining('missing_required_field') })
+  for (const id of ['org_default', '*']) {
+    const named = await spawnCarillon([...argv, '--organization', id], { cwd }).outcome
+    expect(named).toMatchObject({ code: 0, err: '' })
+  }
+})
+
 describe('a wrong configuration ends with 3', () => {
   test.for([
     ['export default {', 'SyntaxError|failed'],
