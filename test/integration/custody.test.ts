@@ -80,31 +80,37 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
   it('finds an address in any spelling', async () => {
     const { notifier, exported, erase } = await custodyWorld(await location())
     const spellings = [
-      'Ada@bücher.example',
-      'ada@BÜCHER.Example',
-      'ADA@Bücher.Example',
-      'ada@Übermut.example',
-      'ada@übermut.example',
-      'ada@u\u0308bermut.example',
+      'Ada@büchertür.example',
+      'ada@BÜCHERTÜR.Example',
+      'ADA@Büchertür.Example',
+      'ada@bu\u0308chertu\u0308r.example',
+      'ADA@bU\u0308cHERTÜR.EXAMPLE',
+      'ada@bÜchertür.example',
     ]
     for (const to of spellings) {
       await notifier.send(mail(to))
       await notifier.send(mail('bob@example.com', { email: { cc: [to] } }))
     }
-    await notifier.send(mail('ada@xn--bcher-kva.example'))
-    await notifier.send(mail('bob@example.com', { email: { cc: ['ADA@xn--bcher-kva.example'] } }))
-    await notifier.send(mail('ada@bucher.example'))
-    await notifier.suppressions.add({ channel: 'email', to: 'ada@bücher.example' })
-    for (const to of ['ada@xn--bcher-kva.example', 'ADA@BÜCHER.EXAMPLE'])
-      expect(await exported({ channel: 'email', to })).toHaveLength(9)
-    expect(await erase({ channel: 'email', to: 'ada@xn--bcher-kva.example' })).toMatchObject({
-      counts: { notifications: 4, copies: 4, suppressions: 1 },
-    })
-    expect(await erase({ channel: 'email', to: 'ada@Übermut.example' })).toMatchObject({
-      counts: { notifications: 3, copies: 3 },
-    })
+    await notifier.send(mail('ada@xn--bchertr-n2af.example'))
+    await notifier.send(mail('bob@example.com', { email: { cc: ['ADA@xn--bchertr-n2af.example'] } }))
+    await notifier.send(mail('ada@buchertur.example'))
+    await notifier.send(mail('ada@xn--bchrtr-3yae.example'))
+    await notifier.send(mail('adalind@büchertür.example'))
+    await notifier.suppressions.add({ channel: 'email', to: 'ada@büchertür.example' })
+    const counts = { ...NONE, notifications: 7, copies: 7, suppressions: 1 }
+    for (const to of ['ada@xn--bchertr-n2af.example', ...spellings]) {
+      expect(await exported({ channel: 'email', to })).toHaveLength(15)
+      expect(await notifier.people.erase({ channel: 'email', to }, { dryRun: true })).toMatchObject({
+        counts,
+      })
+    }
+    expect(await erase({ channel: 'email', to: 'ADA@BÜCHERTÜR.EXAMPLE' })).toMatchObject({ counts })
     const left = (await notifier.notifications.list({ limit: 100 })).items.map(({ to }) => to)
-    expect(left.filter((to) => to.startsWith('ada'))).toEqual(['ada@bucher.example'])
+    expect(left.filter((to) => to.startsWith('ada')).sort()).toEqual([
+      'ada@buchertur.example',
+      'ada@xn--bchrtr-3yae.example',
+      'adalind@büchertür.example',
+    ])
   })
 
   it('by address spares another person with it by id, and by id spares others with the address', async () => {

@@ -32,15 +32,19 @@ export function canonicalEmail(to: string): string {
   return (BEYOND_ASCII.test(to) ? (envelopeAddress(to) ?? to) : to).toLowerCase()
 }
 
+/** Where the domain of an address in canonical form begins, if it has characters beyond ASCII. Null: it has none. */
+export function internationalDomain(address: string): number | null {
+  const at = address.lastIndexOf('@') + 1
+  return at > 0 && /(?:^|\.)xn--/.test(address.slice(at)) ? at : null
+}
+
 /**
- * The likely spellings of an address with its domain in punycode: in small letters, in capitals, with capitals first, and with
- * accents as characters of their own, as some file systems have them. Any other text: itself.
+ * The spellings in small letters of an address with its domain in punycode: as it is, and with accents in their letters and as
+ * characters of their own. Any other text: itself.
  */
 export function domainSpellings(address: string): readonly string[] {
-  const at = address.lastIndexOf('@') + 1
-  if (at === 0 || !/[@.]xn--/.test(address)) return [address]
+  const at = internationalDomain(address)
+  if (at === null) return [address]
   const domain = domainToUnicode(address.slice(at))
-  const capital = domain.replace(/(?:^|\.)./gu, (letter) => letter.toUpperCase())
-  const domains = [domain, domain.toUpperCase(), capital, domain.normalize('NFD')]
-  return [address, ...domains.map((spelt) => address.slice(0, at) + spelt)]
+  return [address, ...[domain, domain.normalize('NFD')].map((spelt) => address.slice(0, at) + spelt)]
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { domainSpellings } from '../../core/channels/email-address.ts'
+import { domainSpellings, internationalDomain } from '../../core/channels/email-address.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
 import { concerns as namesOneOf } from '../../core/notification/erasure.ts'
@@ -9,6 +9,7 @@ import type { Notification } from '../../core/notification/notification.ts'
 import type { MessageReceivedEvent } from '../../core/notification/received-message.ts'
 import type { Person, PersonAddress, PersonalRecords } from '../../core/people/personal-records.ts'
 import type { StoredReport } from '../../core/ports/storage/custody.ts'
+import type { NotificationFilter } from '../../core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
@@ -43,7 +44,7 @@ export function personOf({ recipient, channel, to }: PersonInput, kinds: Kinds):
     : { recipient, address: null }
 }
 
-/** An address as it was given, in its canonical form and in others, each with small letters A to Z. */
+/** An address as it was given, in its canonical form and in others, each with small letters A to Z: for texts. */
 export function spellingsOf({ kind, to }: PersonAddress): readonly string[] {
   return [...new Set([to, ...domainSpellings(suppressedAddress(kind, to))].map(lowerAddress))]
 }
@@ -76,16 +77,30 @@ async function* findOfAddress(
   address: PersonAddress,
 ): Finding {
   const { notifications } = services.storage
-  const channel = address.kind.name
-  for (const to of spellingsOf(address)) {
-    const sent = (page: PageRequest) => notifications.list({ organizationId, channel, to }, page)
-    for await (const items of pages(NOTIFICATIONS, sent)) yield { of: 'notifications', items }
-  }
+  const { kind } = address
+  const channel = kind.name
   // They are stored in their canonical form.
-  const copyTo = suppressedAddress(address.kind, address.to)
+  const copyTo = suppressedAddress(kind, address.to)
+  for (const filter of filtersOf(address)) {
+    const sent = (page: PageRequest) => notifications.list({ organizationId, channel, ...filter }, page)
+    for await (const found of pages(NOTIFICATIONS, sent)) {
+      const items =
+        filter.to === undefined ? found.filter(({ to }) => suppressedAddress(kind, to) === copyTo) : found
+      yield { of: 'notifications', items }
+    }
+  }
   const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo }, page)
   for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items }
   yield* findReports(services, organizationId, address)
+}
+
+/** What finds an address in all spellings, and perhaps others. */
+function filtersOf({ kind, to }: PersonAddress): readonly Pick<NotificationFilter, 'to' | 'toPrefix'>[] {
+  const canonical = suppressedAddress(kind, to)
+  const domain = internationalDomain(canonical)
+  // Such a domain has too many spellings, in capitals and small letters and with accents apart, to look for each.
+  if (domain !== null) return [{ toPrefix: canonical.slice(0, domain) }]
+  return [...new Set([to, canonical].map(lowerAddress))].map((each) => ({ to: each }))
 }
 
 async function* findReports(
