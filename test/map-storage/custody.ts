@@ -6,17 +6,31 @@ import { removeDeliveries } from './webhook-endpoints.ts'
 export function createCustody(state: State): kit.CustodyRepository {
   const deliveriesOf = (notification: NotificationRow) => where(state.deliveries, { notification })
   const isLeased = (id: string): boolean => (state.jobs.get(id)?.leaseUntil ?? null) !== null
+  const isBusy = (row: NotificationRow): boolean =>
+    isLeased(row.id) || deliveriesOf(row).some(({ seq }) => isLeased(String(seq)))
 
-  function step({ organizationId, ids }: kit.EraseRequest, isIn: (row: NotificationRow) => boolean) {
+  function step(
+    { organizationId, ids }: kit.EraseRequest,
+    isIn: (row: NotificationRow) => boolean,
+    erase: (row: NotificationRow) => void,
+  ): kit.ErasedStep {
     const found = [...new Set(ids)].flatMap((id) => state.notifications.get(id) ?? [])
     const rows = found.filter((row) => row.organization === organizationId && isIn(row))
-    return (isBusy: (row: NotificationRow) => boolean, erase: (row: NotificationRow) => void) => {
-      const busy = rows.filter((row) => isLeased(row.id) || isBusy(row))
-      const free = rows.filter((row) => !busy.includes(row))
-      for (const row of free) erase(row)
-      const idsOf = (some: readonly NotificationRow[]) => some.map(({ id }) => id)
-      return { erased: idsOf(free), busy: idsOf(busy), left: [] }
+    const busy = rows.filter(isBusy)
+    const free = rows.filter((row) => !busy.includes(row))
+    for (const row of free) erase(row)
+    const idsOf = (some: readonly NotificationRow[]) => some.map(({ id }) => id)
+    return { erased: idsOf(free), busy: idsOf(busy), left: [] }
+  }
+
+  function eraseDeliveries(row: NotificationRow, addresses?: readonly string[]): number {
+    for (const { shown } of deliveriesOf(row)) {
+      const payload = kit.erasedPayload(shown.payload, addresses)
+      const named = payload === shown.payload ? addresses : undefined
+      shown.attempts = shown.attempts.map((each) => ({ ...kit.erasedAttempt(each, named), at: each.at }))
+      shown.payload = payload
     }
+    return deliveriesOf(row).length
   }
 
   function changeFacts(row: NotificationRow, changed: (fact: string) => string): void {
@@ -44,16 +58,12 @@ export function createCustody(state: State): kit.CustodyRepository {
   return {
     erase: async (request) => {
       const counts = { cancelled: 0, deliveries: 0, events: [] as kit.EraseAnswer['events'] }
-      const isBusy = (row: NotificationRow) => deliveriesOf(row).some(({ seq }) => isLeased(String(seq)))
-      const answer = step(request, ({ recipient }) => recipient !== kit.ERASED_ADDRESS)(isBusy, (row) => {
+      const isIn = ({ recipient }: NotificationRow) => recipient !== kit.ERASED_ADDRESS
+      const answer = step(request, isIn, (row) => {
         const content = kit.erasedContent(JSON.parse(row.content), state.now())
         Object.assign(row, kit.erasedColumns(row), kit.storedContent(content), { uploads: [], copies: [] })
         changeFacts(row, kit.erasedFactText)
-        for (const { shown } of deliveriesOf(row)) {
-          shown.payload = kit.erasedPayload(shown.payload)
-          shown.attempts = shown.attempts.map((each) => ({ ...kit.erasedAttempt(each), at: each.at }))
-          counts.deliveries += 1
-        }
+        counts.deliveries += eraseDeliveries(row)
         if (!state.jobs.has(row.id)) return
         counts.cancelled += 1
         counts.events = [...counts.events, ...cancelWaiting(state, row)]
@@ -62,15 +72,13 @@ export function createCustody(state: State): kit.CustodyRepository {
     },
     eraseCopies: async ({ addresses, without, ...request }) => {
       const isIn = ({ copies }: NotificationRow) => copies.some((copy) => addresses.includes(copy))
-      return step(request, isIn)(
-        () => false,
-        (row) => {
-          const content = JSON.stringify(without(row.channel, JSON.parse(row.content)))
-          const copies = row.copies.filter((copy) => !addresses.includes(copy))
-          Object.assign(row, { content, copies, error: kit.erasedErrorText(row.error, addresses) })
-          changeFacts(row, (fact) => kit.erasedFactText(fact, addresses))
-        },
-      )
+      return step(request, isIn, (row) => {
+        const content = JSON.stringify(without(row.channel, JSON.parse(row.content)))
+        const copies = row.copies.filter((copy) => !addresses.includes(copy))
+        Object.assign(row, { content, copies, error: kit.erasedErrorText(row.error, addresses) })
+        changeFacts(row, (fact) => kit.erasedFactText(fact, addresses))
+        eraseDeliveries(row, addresses)
+      })
     },
     reports: async ({ organizationId, most, after }) => {
       const all = reportsOf(organizationId)

@@ -12,6 +12,7 @@ import type {
   ErasedStep,
   EraseRequest,
 } from '../../../src/core/ports/storage/custody.ts'
+import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { erasedErrorText, erasedFactText } from '../rows/erased.ts'
 import { createTally, ROW_COST } from '../tally.ts'
 import { cancelWaiting } from './changes.ts'
@@ -116,15 +117,8 @@ interface AttemptRow {
 export async function erase(tx: Transaction, { organizationId, ids }: EraseRequest): Promise<EraseAnswer> {
   const found = await lockOwn(tx, organizationId, ids)
   const standings = found.filter(({ row }) => row.recipient !== ERASED_ADDRESS)
-  const states = await jobStates(tx, standings)
-  const idle = standings.filter(({ row }) => states.get(2 * row.seq) !== LEASED)
-  // Only now, because a settlement that had the job may have published events.
-  const deliveries = await lockDeliveries(tx, idle)
-  const { free, left } = await shortStep(tx, idle, deliveries)
-  const erased = free.map(({ row }) => row.id)
-  const busy = standings.filter(({ row }) => !erased.includes(row.id) && !left.includes(row.id))
-  const own = deliveries.rows.filter(({ id }) => erased.includes(id))
-  const answer = { erased, busy: busy.map(({ row }) => row.id), left }
+  const { answer, free, states, own } = await idleStep(tx, standings)
+  const { erased } = answer
   const [first] = erased
   if (first === undefined) return { ...answer, cancelled: 0, deliveries: 0, events: [] }
   await removeIdentity(tx, erased)
@@ -155,14 +149,8 @@ export async function eraseCopies(
   const found = await lockOwn(tx, organizationId, ids)
   const copied = await tx.rows<{ id: string }>(SELECT_COPIES, [found.map(({ row }) => row.id), addresses])
   const standings = found.filter(({ row }) => copied.some(({ id }) => id === row.id))
-  const states = await jobStates(tx, standings)
-  const isBusy = ({ row }: Standing): boolean => states.get(2 * row.seq) === LEASED
-  const { free, left } = await shortStep(
-    tx,
-    standings.filter((standing) => !isBusy(standing)),
-  )
-  const erased = free.map(({ row }) => row.id)
-  const answer = { erased, busy: standings.filter(isBusy).map(({ row }) => row.id), left }
+  const { answer, free, own } = await idleStep(tx, standings)
+  const { erased } = answer
   const [first] = erased
   if (first === undefined) return answer
   const channelOf = new Map(free.map(({ row }) => [row.id, row.channel]))
@@ -177,6 +165,7 @@ export async function eraseCopies(
     error === null ? [] : { id: row.id, error: erasedErrorText(JSON.stringify(error), addresses) },
   )
   await tx.rows(UPDATE_ERRORS, [failed.map(({ id }) => id), failed.map(({ error }) => error)])
+  await eraseDeliveries(tx, own, addresses)
   await tx.rows(DELETE_COPIES, [erased, addresses])
   tx.prove(PROVE_GONE, [first, addresses])
   return answer
@@ -186,6 +175,32 @@ export async function eraseCopies(
 async function lockOwn(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<Standing[]> {
   const standings = await lockNotifications(tx, ids)
   return [...standings.values()].filter(({ row }) => row.organization === organizationId)
+}
+
+/** Those of which nothing runs, until the step is long enough. Locks their deliveries. */
+async function idleStep(
+  tx: Transaction,
+  standings: readonly Standing[],
+): Promise<{
+  readonly answer: ErasedStep
+  readonly free: readonly Standing[]
+  /** By the ids of jobs. */
+  readonly states: ReadonlyMap<number, number>
+  readonly own: readonly DeliveryRow[]
+}> {
+  const states = await jobStates(tx, standings)
+  const idle = standings.filter(({ row }) => states.get(2 * row.seq) !== LEASED)
+  // Only now, because a settlement that had the job may have published events.
+  const deliveries = await lockDeliveries(tx, idle)
+  const { free, left } = await shortStep(tx, idle, deliveries)
+  const erased = free.map(({ row }) => row.id)
+  const busy = standings.filter(({ row }) => !erased.includes(row.id) && !left.includes(row.id))
+  return {
+    answer: { erased, busy: busy.map(({ row }) => row.id), left },
+    free,
+    states,
+    own: deliveries.rows.filter(({ id }) => erased.includes(id)),
+  }
 }
 
 /** The states of their jobs, by id. */
@@ -216,7 +231,7 @@ async function lockDeliveries(tx: Transaction, standings: readonly Standing[]): 
 async function shortStep(
   tx: Transaction,
   standings: readonly Standing[],
-  { rows, busy }: Deliveries = { rows: [], busy: new Set() },
+  { rows, busy }: Deliveries,
 ): Promise<{ readonly free: readonly Standing[]; readonly left: readonly string[] }> {
   const found = await tx.rows<{ id: string; bytes: number }>(SELECT_BYTES, [
     standings.map(({ row }) => row.id),
@@ -273,19 +288,35 @@ async function writeStates(tx: Transaction, standings: readonly Standing[]): Pro
   ])
 }
 
-async function eraseDeliveries(tx: Transaction, rows: readonly DeliveryRow[]): Promise<void> {
+/** @param addresses only what names them */
+async function eraseDeliveries(
+  tx: Transaction,
+  rows: readonly DeliveryRow[],
+  addresses?: readonly string[],
+): Promise<void> {
   if (rows.length === 0) return
-  const events = rows.map(({ event_id }) => event_id)
+  const changed = rows.flatMap((row) => {
+    const payload = erasedPayload(row.payload, addresses)
+    return payload === row.payload ? [] : { ...row, payload }
+  })
+  const named = new Set(changed.map(({ event_id }) => event_id))
   await tx.rows(UPDATE_DELIVERIES, [
-    events,
-    rows.map(({ endpoint }) => endpoint),
-    rows.map(({ payload }) => erasedPayload(payload)),
+    changed.map(({ event_id }) => event_id),
+    changed.map(({ endpoint }) => endpoint),
+    changed.map(({ payload }) => payload),
   ])
-  const attempts = await tx.rows<AttemptRow>(SELECT_ATTEMPTS, [events])
+  const attempts = (
+    await tx.rows<AttemptRow>(SELECT_ATTEMPTS, [[...new Set(rows.map(({ event_id }) => event_id))]])
+  ).flatMap((row) => {
+    const attempt: DeliveryAttempt = JSON.parse(row.attempt)
+    // An answer may echo a part of what it got.
+    const erased = erasedAttempt(attempt, named.has(row.event_id) ? undefined : addresses)
+    return erased === attempt ? [] : { ...row, attempt: JSON.stringify(erased) }
+  })
   await tx.rows(UPDATE_ATTEMPTS, [
     attempts.map(({ event_id }) => event_id),
     attempts.map(({ endpoint }) => endpoint),
     attempts.map(({ number }) => number),
-    attempts.map(({ attempt }) => JSON.stringify(erasedAttempt(JSON.parse(attempt)))),
+    attempts.map(({ attempt }) => attempt),
   ])
 }

@@ -21,21 +21,20 @@ import { createRemove, OWN_EVENTS } from './remove.ts'
 import { createSetContent } from './set-content.ts'
 
 /** Walks the ids, in their order. */
-const SELECT = `
+const SELECT_OWN = `
   SELECT ${FACT_COLUMNS}, octet_length(n.content) AS bytes, j.id AS job,
-    j.state = 2 OR EXISTS (
+    coalesce(j.state = 2, 0) OR EXISTS (
       SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS o ON o.id = 2 * d.id + 1
       WHERE ${OWN_EVENTS('substr(n.id, 7)')} AND o.state = 2) AS busy
   FROM json_each(?) AS g CROSS JOIN carillon_notifications AS n ON n.id = g.value ${WITH_NEWEST_EVENT}
   LEFT JOIN carillon_jobs AS j ON j.id = 2 * n.seq
-  WHERE +n.organization = ? AND n.recipient <> '${ERASED_ADDRESS}'`
+  WHERE +n.organization = ?`
 
-/** With copies to one of the addresses. A delivery names none. */
-const SELECT_COPIED = `
-  SELECT ${FACT_COLUMNS}, octet_length(n.content) AS bytes, j.id AS job, coalesce(j.state = 2, 0) AS busy
-  FROM json_each(?) AS g CROSS JOIN carillon_notifications AS n ON n.id = g.value ${WITH_NEWEST_EVENT}
-  LEFT JOIN carillon_jobs AS j ON j.id = 2 * n.seq
-  WHERE +n.organization = ? AND EXISTS (SELECT 1 FROM carillon_copies AS c
+const SELECT = `${SELECT_OWN} AND n.recipient <> '${ERASED_ADDRESS}'`
+
+/** With copies to one of the addresses. */
+const SELECT_COPIED = `${SELECT_OWN}
+  AND EXISTS (SELECT 1 FROM carillon_copies AS c
     WHERE c.notification = n.seq AND c.address IN (SELECT value FROM json_each(?)))`
 
 const SELECT_CONTENT = 'SELECT content FROM carillon_notifications WHERE seq = ?'
@@ -157,15 +156,21 @@ export function createCustody(
     return events.length
   }
 
-  /** Returns the number of deliveries, and of rows. */
-  function eraseDeliveries(id: string): readonly [deliveries: number, rows: number] {
+  /** @param addresses only what names them. Returns the number of deliveries, and of rows */
+  function eraseDeliveries(
+    id: string,
+    addresses?: readonly string[],
+  ): readonly [deliveries: number, rows: number] {
     const digits = id.slice('notif_'.length)
     const found = selectDeliveries().all(digits, digits)
     let rows = found.length
     for (const { id: delivery, payload } of found) {
-      updateDelivery().run(erasedPayload(payload), delivery)
+      const erased = erasedPayload(payload, addresses)
+      if (erased !== payload) updateDelivery().run(erased, delivery)
+      // An answer may echo a part of what it got.
+      const named = erased === payload ? addresses : undefined
       for (const { id: attempt, attempt: text } of selectAttempts().all(delivery)) {
-        updateAttempt().run(JSON.stringify(erasedAttempt(JSON.parse(text))), attempt)
+        updateAttempt().run(JSON.stringify(erasedAttempt(JSON.parse(text), named)), attempt)
         rows += 1
       }
     }
@@ -201,14 +206,14 @@ export function createCustody(
     const list = JSON.stringify(addresses)
     return step(
       selectCopied().all(JSON.stringify([...new Set(ids)]), organizationId, list),
-      ({ seq, channel }) => {
+      ({ seq, id, channel }) => {
         const events = selectEvents().all(seq)
         for (const { sequence, fact, error } of events)
           updateTexts().run(erasedFactText(fact, addresses), erasedErrorText(error, addresses), seq, sequence)
         // The list of attachments is empty: they are in a column of their own.
         setText().run(JSON.stringify(without(channel, contentOf(seq))), seq)
         deleteCopies().run(seq, list)
-        return events.length
+        return events.length + eraseDeliveries(id, addresses)[1]
       },
     )
   }

@@ -47,20 +47,22 @@ function erasedFailure({ code, decidedBy }: NotificationFailure): NotificationFa
  * The body of a webhook event about a notification, without identity.
  *
  * @param payload JSON of a {@link NotificationEvent}
+ * @param addresses only without the texts of its error, and only if they name one of them, with small letters. Absent: in any case
  *
  * @example
  * for (const { id, payload } of await query<{ id: number; payload: string }>('SELECT * FROM deliveries'))
  *   await query('UPDATE deliveries SET payload = $1 WHERE id = $2', [erasedPayload(payload), id])
  */
-export function erasedPayload(payload: string): string {
+export function erasedPayload(payload: string, addresses?: readonly string[]): string {
   const { event, data }: NotificationEvent = JSON.parse(payload)
-  const { recipient: _, metadata: __, error, ...rest } = data
+  const { error } = data
+  if (addresses !== undefined && (error === undefined || !concerns(error, addresses))) return payload
   const { since = undefined } = { ...error } as { readonly since?: string }
+  const { recipient: _, metadata: __, ...rest } = data
   return JSON.stringify({
     event,
     data: {
-      ...rest,
-      to: ERASED_ADDRESS,
+      ...(addresses === undefined ? { ...rest, to: ERASED_ADDRESS } : data),
       ...(error === undefined ? {} : { error: { ...failureOf({ code: error.code }), since } }),
     },
   })
@@ -69,10 +71,13 @@ export function erasedPayload(payload: string): string {
 /**
  * An entry of the delivery log without the answer, which may echo the event.
  *
+ * @param addresses only if the answer names one of them, with small letters. Absent: in any case
+ *
  * @example
  * for (const { id, attempt } of await query<{ id: number; attempt: string }>('SELECT * FROM attempts'))
  *   await query('UPDATE attempts SET attempt = $1 WHERE id = $2', [JSON.stringify(erasedAttempt(JSON.parse(attempt))), id])
  */
-export function erasedAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
-  return { ...attempt, response: '' }
+export function erasedAttempt(attempt: DeliveryAttempt, addresses?: readonly string[]): DeliveryAttempt {
+  const isNamed = addresses === undefined || concerns({ message: attempt.response }, addresses)
+  return isNamed ? { ...attempt, response: '' } : attempt
 }

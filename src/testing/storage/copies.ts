@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { entryOf } from '../../core/errors/catalogue.ts'
 import { erasedFact } from '../../core/notification/erased-fact.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import type { ErasedStep } from '../../core/ports/storage/custody.ts'
@@ -13,6 +14,7 @@ import {
   messageOf,
   NOTHING,
   names,
+  postOne,
   reportUnknown,
   withoutCopies,
 } from './custody-fixtures.ts'
@@ -25,6 +27,7 @@ import {
   endpoint,
   note,
   organization,
+  page,
   sent,
   start,
   unique,
@@ -106,6 +109,60 @@ export function copyChecks(check: Check): void {
     await storage.settle([ended(job)])
     assert.deepEqual(await call(), { ...NOTHING, erased: [running] })
     assert.deepEqual(await call(), NOTHING)
+  })
+
+  check('a person is taken out of the deliveries about messages to others', async ({ storage }) => {
+    const hook = await endpoint(storage, { events: ['notification.failed'] })
+    const to = 'bob@example.com'
+    const metadata = { order: '7' }
+    const [id = '', other = ''] = await accept(storage, [
+      note({ to, metadata, copies: [COPY] }),
+      note({ to, copies: [COPY], lane: 'email/other' }),
+    ])
+    const fact = (message: string) =>
+      sent({ type: 'failed', code: 'provider_error', message, providerCode: '550' })
+    await deliver(storage, [fact(`<${COPY.toUpperCase()}> refused`)])
+    await postOne(storage, hook)
+    const job = await claimOne(storage, 'email/other')
+    await start(storage, [job])
+    await storage.settle([ended(job, [fact('Refused')])])
+    const log = async () => (await storage.webhookEndpoints.deliveries({ endpointId: hook.id }, page())).items
+    const before = await log()
+    const [, answered] = before
+    assert.ok(before.length === 2 && answered !== undefined && names(JSON.stringify(answered.attempts)))
+    const request = { organizationId: DEFAULT_ORGANIZATION, ids: [id, other], addresses: [COPY] }
+    const call = (): Promise<ErasedStep> =>
+      storage.custody.eraseCopies({ ...request, without: withoutCopies })
+    const leased = await claim(storage, 2, hook.id)
+    assert.deepEqual([...(await call()).busy].sort(), [id, other].sort())
+    assert.deepEqual(
+      (await log()).map(({ payload }) => payload),
+      before.map(({ payload }) => payload),
+    )
+    for (const run of leased) {
+      await start(storage, [run], hook.id)
+      const response = run.kind === 'event' && run.delivery.payload.includes(other) ? `Got ${COPY}` : 'OK'
+      const attempt = { attempt: run.attempts + 1, status: 500, response, durationMs: 1, succeeded: false }
+      const { jobId, token } = run
+      await storage.settle([{ kind: 'event', jobId, token, attempt, next: { kind: 'retry', delayMs: 0 } }])
+    }
+    const logged = await log()
+    const step = await call()
+    assert.deepEqual([...step.erased].sort(), [id, other].sort())
+    const { event, data } = JSON.parse(answered.payload)
+    const erased = JSON.stringify({
+      event,
+      data: { ...data, error: { code: 'provider_error', message: entryOf('provider_error').message } },
+    })
+    assert.deepEqual([data.to, data.metadata], [to, metadata])
+    assert.deepEqual(
+      await log(),
+      logged.map((delivery) => ({
+        ...delivery,
+        ...(delivery.eventId === answered.eventId ? { payload: erased } : {}),
+        attempts: delivery.attempts.map((attempt) => ({ ...attempt, response: '' })),
+      })),
+    )
   })
 
   check('a late report does not bring an erased copy back', async ({ storage }) => {

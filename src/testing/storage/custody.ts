@@ -39,7 +39,6 @@ import {
   organization,
   page,
   retried,
-  sent,
   start,
   TEN,
   timeOf,
@@ -357,7 +356,9 @@ export function custodyChecks(check: Check): void {
     const copied = await accept(storage, [
       note({ copies: [COPY], content: { body: 'Hi', parts: { cc: [COPY] } } }),
     ])
-    await deliver(storage, [sent({ providerCode: COPY })])
+    await deliver(storage, [
+      markedFact('failed', { code: 'provider_error', message: COPY, providerCode: COPY }),
+    ])
     const [removed = ''] = await accept(storage, [note({ copies: [COPY], to: 'bob@example.com' })])
     await messageOf(storage)
     await reportUnknown(storage, null)

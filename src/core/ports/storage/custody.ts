@@ -18,7 +18,8 @@ export interface CustodyRepository {
   erase(request: EraseRequest): Promise<EraseAnswer>
   /**
    * Takes people out of the copies of notifications to others: one commit. Facts that name the addresses become
-   * `erasedFact`. One with a leased job is `busy`.
+   * `erasedFact`. Its deliveries lose the texts of errors that name them, and such answers. One with a leased job, or
+   * with a leased delivery, is `busy`.
    */
   eraseCopies(request: EraseCopiesRequest): Promise<ErasedStep>
   /**
