@@ -291,6 +291,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   deleteWebhook: async (world) => world.client.webhooks.delete(await webhook(world)),
   addSuppression: ({ client }) => client.suppressions.add({ channel: 'sms', to: '+14155550123' }),
+  listRefusals: async ({ client }) => client.refusals.list(),
   listSuppressions: async ({ client }) => {
     const found: string[] = []
     for await (const { to } of client.suppressions.list({ channel: 'sms' })) found.push(to ?? '')

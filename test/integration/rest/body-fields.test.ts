@@ -12,7 +12,7 @@ let auth: { authorization: string }
 function startOne(options: HostOptions = {}): void {
   beforeAll(async () => {
     host = await startHost(options)
-    auth = await host.key()
+    auth = await host.key('Full Access', 'org_default', ['content'])
   })
   afterAll(() => host.close())
 }
