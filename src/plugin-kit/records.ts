@@ -339,7 +339,10 @@ export function personalPluginRecords(kind: PluginRecords, { known }: Pick<Kinds
       )
     },
     erased: () => null,
-    exported: (record) => ({ type: 'record', kind: kind.name, ...shown(record) }),
+    exported(record) {
+      const createdAt = new Date(record.createdAt).toISOString()
+      return { type: 'record', kind: kind.name, ...shown(record), createdAt }
+    },
   }
 }
 

@@ -136,7 +136,11 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, locationOf)
     await own.add('v2', { user: 'user:2', mail: 'bob@example.com' })
     await own.add('v3', { user: 'user:3', mail: 'eve@example.com' })
     expect(await exported(ada)).toEqual([
-      expect.objectContaining({ type: 'record', value: { user: 'user:1', mail: 'ADA@example.com' } }),
+      expect.objectContaining({
+        type: 'record',
+        value: { user: 'user:1', mail: 'ADA@example.com' },
+        createdAt: expect.stringMatching(/^2.*Z$/),
+      }),
     ])
     expect(await erase(ada)).toMatchObject({ counts: { records: 1 } })
     expect(await own.ids()).toEqual([

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { delayKind } from '../../src/features/delays/records.ts'
 import { servedNotifier } from '../../src/served-notifier.ts'
 import { custodyWorld } from '../support/custody-world.ts'
 import { eventually } from '../support/eventually.ts'
@@ -150,6 +151,61 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
     expect(await refused()).toEqual([ADA])
     expect(await notifier.preferences.get(ada)).toMatchObject({ channels: { email: true } })
     expect((await notifier.suppressions.list()).items).toMatchObject([{ to: ADA, source: 'asked by Bob' }])
+  })
+
+  it('exports times for people', async () => {
+    const { notifier, storage, sent, exported } = await custodyWorld(await location(), {
+      categories: { news: { name: 'News' } },
+      webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
+    })
+    await notifier.webhooks.create({ url: 'http://127.0.0.1:9999/', events: ['notification.sent'] })
+    await notifier.preferences.change(ada, { categories: { news: true } })
+    const { updatedAt } = await notifier.preferences.get(ada)
+    await notifier.preferences.change(ada, { channels: { email: true } })
+    const report = { provider: 'mail', organizationId: 'org_default', dedupeKey: 'one' }
+    const fact = { type: 'bounced', provider: 'mail', providerMessageId: 'x', address: ADA, occurredAt: 5 }
+    await storage.recordReceipts([{ ...report, fact } as never])
+    await notifier.send(mail(ADA))
+    await eventually(async () => sent.length === 1)
+    await eventually(async () => JSON.stringify(await exported(ada)).includes('"succeeded":false'))
+    const lines = await exported(ada)
+    const preferences = lines.find(({ type }) => type === 'preferences')
+    expect(preferences).toMatchObject({ chosenAt: { 'news:*': updatedAt } })
+    expect(preferences?.updatedAt).toBe((await notifier.preferences.get(ada)).updatedAt)
+    expect(lines.find(({ type }) => type === 'report')).toMatchObject({
+      report: { occurredAt: '1970-01-01T00:00:00.005Z' },
+    })
+    // Epoch milliseconds.
+    expect(/:1\d{12}\b/.exec(JSON.stringify(lines))).toBeNull()
+  })
+
+  it('exports nothing about what messages wait for', async () => {
+    const { notifier, storage, exported } = await custodyWorld(await location(), { deliver: false })
+    await notifier.send(mail(ADA))
+    const windows = [{ from: '01:00', to: '02:00' }]
+    await notifier.preferences.change(ada, { quietHours: { zone: 'UTC', windows } })
+    const page = { limit: 1, offset: 0 }
+    const delays = await storage.records.list(delayKind, { organizationId: 'org_default' }, page)
+    expect(delays.items).toHaveLength(1)
+    expect((await exported(ada)).map(({ type }) => type)).toEqual(['notification', 'preferences'])
+  })
+
+  it('shows a person no blind copy to another', async () => {
+    const { notifier, exported } = await custodyWorld(await location())
+    await notifier.send(
+      mail('bob@example.com', {
+        email: { cc: ['eve@example.com'], bcc: ['Ada@Example.com', 'spy@example.com'] },
+      }),
+    )
+    const of = async (to: string) => (await exported({ channel: 'email', to }))[0]
+    const copied = await of(ADA)
+    expect(copied).toMatchObject({ type: 'copy', to: 'bob@example.com' })
+    expect(JSON.stringify(copied)).toContain('eve@example.com')
+    expect(JSON.stringify(copied)).toContain('Ada@Example.com')
+    for (const to of [ADA, 'bob@example.com', 'eve@example.com'])
+      expect(JSON.stringify(await of(to))).not.toContain('spy@')
+    expect(JSON.stringify(await of('eve@example.com'))).not.toMatch(/ada@/i)
+    expect(JSON.stringify(await of('spy@example.com'))).not.toMatch(/ada@/i)
   })
 
   it('keeps what is turned off, and an unsubscribe link that works', async () => {

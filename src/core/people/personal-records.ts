@@ -24,8 +24,8 @@ export interface PersonalRecords<Value extends object = object> {
   concerns?(value: Value, person: Person): boolean
   /** What stays. The same value: all. Null: nothing. */
   erased(value: Value, person: Person): Value | null
-  /** A line of an export. */
-  exported(record: StoredRecord<Value>, person: Person): { readonly type: string }
+  /** A line of an export, with times in ISO 8601 UTC. Null: none, because it tells people nothing. */
+  exported(record: StoredRecord<Value>, person: Person): { readonly type: string } | null
 }
 
 /**

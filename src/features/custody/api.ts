@@ -37,7 +37,7 @@ export interface PeopleApi {
   listErasures(query?: ListQuery): Promise<List<ErasureRecord>>
   /**
    * Everything that an erasure would remove, as lines for JSON: read as fast as the caller goes on, so that memory stays flat.
-   * Texts of `sensitive` messages are never shown.
+   * Texts of `sensitive` messages are never shown, nor blind copies to others. Times are ISO 8601 UTC.
    *
    * @throws NotifierError as {@link erase}
    *

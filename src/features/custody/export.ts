@@ -1,9 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { suppressedAddress } from '../../core/channels/recipient.ts'
 import { eventId } from '../../core/notification/event-payload.ts'
+import type { Fact } from '../../core/notification/facts.ts'
 import type { Notification, NotificationContent } from '../../core/notification/notification.ts'
 import type { StoredReport } from '../../core/ports/storage/custody.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { LoggedAttempt } from '../../core/ports/storage/webhook-endpoints.ts'
 import { chunkIds, uploadChunkKind } from '../attachments/index.ts'
 import type { ErasureServices } from './erasing.ts'
 import { namedUploads, type StoredFile, storedFiles } from './files.ts'
@@ -15,6 +20,12 @@ const PART = 1024 * 1024
 /** Events whose deliveries are read together, and the most of them. */
 const EVENTS = 100
 const DELIVERIES = 1_000
+
+interface StoredParts {
+  readonly bcc?: readonly { readonly address: string }[]
+}
+
+type StoredContent = NotificationContent & { readonly linkNonce?: string; readonly parts?: StoredParts }
 
 type Lines = AsyncGenerator<ExportedLine, void, undefined>
 
@@ -30,39 +41,47 @@ export async function* exported(
 
 async function* linesOf(services: ErasureServices, organizationId: string, found: Found): Lines {
   switch (found.of) {
-    case 'record':
-      yield { ...found.personal.exported(found.record, found.person), organizationId }
+    case 'record': {
+      const line = found.personal.exported(found.record, found.person)
+      if (line !== null) yield { ...line, organizationId }
       return
+    }
     case 'notifications':
       for (const item of found.items) yield* notificationLines(services, item)
       return
     case 'copies':
-      yield* found.items.map(copyLine)
+      for (const item of found.items) yield copyLine(services, item, found.copyTo)
       return
     case 'reports':
       yield* found.items.map((report) => reportLine(organizationId, report))
   }
 }
 
-function copyLine({ id, organizationId, channel, to, content, createdAt }: Notification): ExportedLine {
-  const about = { id, organizationId, channel, to, content: shownContent(content) }
+function copyLine({ kinds }: ErasureServices, item: Notification, copyTo: string): ExportedLine {
+  const { id, organizationId, channel, to, createdAt } = item
+  const about = { id, organizationId, channel, to, content: shownContent(kinds, item, copyTo) }
   return { type: 'copy', ...about, createdAt: iso(createdAt) }
 }
 
 function reportLine(organizationId: string, { id, kind, json, at }: StoredReport): ExportedLine {
   const value = JSON.parse(json)
-  const said = kind === 'message' ? { type: 'received', ...value.data } : { type: 'report', report: value }
+  const said =
+    kind === 'message' ? { type: 'received', ...value.data } : { type: 'report', report: shownFact(value) }
   return { ...said, id, organizationId, at: iso(at) }
 }
 
+function shownFact({ occurredAt, ...fact }: Fact): object {
+  return occurredAt === undefined ? fact : { ...fact, occurredAt: iso(occurredAt) }
+}
+
 async function* notificationLines(services: ErasureServices, item: Notification): Lines {
-  const { storage, notifications } = services
+  const { storage, notifications, kinds } = services
   const { id, organizationId, content } = item
   const record = await notifications.get(organizationId, id)
   yield {
     type: 'notification',
     ...record,
-    content: shownContent(content),
+    content: shownContent(kinds, item, item.to),
     webhookDeliveries: await deliveriesOf(services, organizationId, id, record.timeline),
   }
   if (content.sensitive === true) return
@@ -76,11 +95,29 @@ async function* notificationLines(services: ErasureServices, item: Notification)
     if (upload !== null) yield* uploadLines(services, id, upload)
 }
 
-/** Texts of a sensitive message are never shown. */
-function shownContent(content: NotificationContent): unknown {
+/**
+ * Texts of a sensitive message are never shown, and blind copies only to their own addressee.
+ *
+ * @param own the address of the person
+ */
+function shownContent(
+  kinds: Kinds,
+  { channel, content }: Pick<Notification, 'channel' | 'content'>,
+  own: string,
+): unknown {
   if (content.sensitive === true) return null
-  const { linkNonce: _, ...shown } = content as NotificationContent & { readonly linkNonce?: string }
-  return shown
+  const { linkNonce: _, parts, removedAt, ...shown } = content as StoredContent
+  return {
+    ...shown,
+    ...(parts === undefined ? {} : { parts: withoutBlind(kinds.of(channel), parts, own) }),
+    ...(removedAt === undefined ? {} : { removedAt: iso(removedAt) }),
+  }
+}
+
+function withoutBlind(kind: ChannelKind, { bcc = [], ...parts }: StoredParts, own: string): object {
+  const canonical = suppressedAddress(kind, own)
+  const shown = bcc.filter(({ address }) => suppressedAddress(kind, address) === canonical)
+  return shown.length === 0 ? parts : { ...parts, bcc: shown }
 }
 
 async function* attachmentLines(notificationId: string, index: number, file: StoredFile): Lines {
@@ -119,9 +156,21 @@ async function deliveriesOf(
     const events = timeline.slice(at, at + EVENTS).map(({ sequence }) => eventId(id, sequence))
     const deliveries = await storage.webhookEndpoints.deliveriesOf(events, organizationId, DELIVERIES)
     for (const { eventId: event, endpointId, payload, state, createdAt, attempts } of deliveries)
-      found.push({ eventId: event, endpointId, payload, status: state, createdAt: iso(createdAt), attempts })
+      found.push({
+        eventId: event,
+        endpointId,
+        payload,
+        status: state,
+        createdAt: iso(createdAt),
+        attempts: attempts.map(shownAttempt),
+      })
   }
   return found
+}
+
+/** The request says nothing of the person that the event does not. */
+function shownAttempt({ at, request: _, ...attempt }: LoggedAttempt): object {
+  return { ...attempt, timestamp: iso(at) }
 }
 
 function iso(time: number): string {

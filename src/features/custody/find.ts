@@ -23,7 +23,12 @@ const REPORTS = 500
 /** Something that is stored about a person. */
 export type Found =
   | { readonly of: 'notifications'; readonly items: readonly Notification[] }
-  | { readonly of: 'copies'; readonly items: readonly Notification[] }
+  | {
+      readonly of: 'copies'
+      readonly items: readonly Notification[]
+      /** The person's address, in canonical form. */
+      readonly copyTo: string
+    }
   | { readonly of: 'reports'; readonly items: readonly StoredReport[] }
   | {
       readonly of: 'record'
@@ -90,7 +95,7 @@ async function* findOfAddress(
     }
   }
   const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo }, page)
-  for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items }
+  for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items, copyTo }
   yield* findReports(services, organizationId, address)
 }
 

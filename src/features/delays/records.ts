@@ -24,5 +24,5 @@ export const personalDelays = (hashes: Pick<PersonHashes, 'addressName'>): Perso
     (of.by === 'address' && address !== null && of.address === hashes.addressName(address.kind, address.to)),
   // What the person waits for is cancelled.
   erased: () => null,
-  exported: ({ value }) => ({ type: 'delay', ...value }),
+  exported: () => null,
 })

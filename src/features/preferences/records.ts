@@ -110,5 +110,18 @@ export const personalPreferences = (
     }
     return isDeepStrictEqual(kept, value) ? value : kept
   },
-  exported: ({ value }) => ({ type: 'preferences', ...value }),
+  exported(record) {
+    const { channels, categories, quietHours = null, chosenAt = {} } = preferencesIn(record)
+    const { by, updatedAt } = record.value
+    const times = Object.entries(chosenAt).map(([cell, at]) => [cell, new Date(at).toISOString()])
+    return {
+      type: 'preferences',
+      by,
+      channels,
+      categories,
+      quietHours,
+      chosenAt: Object.fromEntries(times),
+      updatedAt: new Date(updatedAt ?? record.createdAt).toISOString(),
+    }
+  },
 })
