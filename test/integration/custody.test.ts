@@ -61,7 +61,8 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
     await notifier.suppressions.add({ ...ada, reason: 'complaint' })
     const batch = [
       mail('Ada@Example.com'),
-      mail('bob@'),
+      mail('Ada <ada@example.com>'),
+      mail('bob@example.com', { email: { cc: 7 } }),
       { channel: 'email', recipient: 'user:1', body: 'Hi' },
     ]
     await notifier.sendBatch(batch as never)
@@ -73,9 +74,9 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
       refusals: [{ to: 'Ada@Example.com', code: 'blocked_recipient' }],
     })
     expect(await erase(ada)).toMatchObject({ counts: { records: 1, suppressions: 1 } })
-    expect(await refusals()).toEqual(['user:1', 'bob@'])
+    expect(await refusals()).toEqual(['user:1', 'bob@example.com', null])
     expect(await erase({ recipient: 'user:1' })).toMatchObject({ counts: { records: 1 } })
-    expect(await refusals()).toEqual(['bob@'])
+    expect(await refusals()).toEqual(['bob@example.com', null])
   })
 
   it('finds an address in any spelling', async () => {

@@ -16,7 +16,7 @@ export interface Refusal {
   readonly field: string | null
   /** Null: refused before it was known, such as that of a template. */
   readonly channel: string | null
-  /** Its first 1,000 characters. Null: it named none. */
+  /** Its first 1,000 characters. Null: it named none, or none that its channel takes. */
   readonly to: string | null
   /** The application's id of the person. Null: it named none. */
   readonly recipient: string | null

@@ -1,6 +1,7 @@
 import type { RefusedMessage } from '../../core/accept/refused.ts'
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
-import { suppressedAddress } from '../../core/channels/recipient.ts'
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { assertRecipient, suppressedAddress } from '../../core/channels/recipient.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { lowerAddress } from '../../core/notification/lower-address.ts'
 import type { Person, PersonalRecords } from '../../core/people/personal-records.ts'
@@ -34,6 +35,7 @@ const MOST_OF_ADDRESS = 1_000
 /** Only what explains it: no text, no variables. A message may have any form. */
 export function refusalOf(
   { message, prepared, error, sentBy }: RefusedMessage,
+  { known }: Kinds,
   at: number,
   number: number,
 ): StoredRefusal {
@@ -41,6 +43,7 @@ export function refusalOf(
   const { field, channel: ofError } = error.details ?? {}
   const channel = cut(prepared?.channel ?? given.channel ?? ofError, MOST_CHARACTERS)
   const { template } = given
+  const to = cut(prepared?.to ?? given.to, MOST_OF_ADDRESS)
   return {
     number,
     at,
@@ -50,7 +53,7 @@ export function refusalOf(
     message: error.message.slice(0, MOST_CHARACTERS),
     field: cut(field, MOST_CHARACTERS),
     channel,
-    to: cut(prepared?.to ?? given.to, MOST_OF_ADDRESS),
+    to: to !== null && isAddress(known, channel, to) ? to : null,
     recipient: cut(prepared?.recipient ?? given.recipient, MAX_RECIPIENT_ID),
     template: cut(isFields(template) ? template[channel ?? ''] : template, MOST_CHARACTERS),
     sentBy:
@@ -58,6 +61,21 @@ export function refusalOf(
         ? null
         : { id: sentBy.id.slice(0, MOST_CHARACTERS), name: cut(sentBy.name, MOST_CHARACTERS) },
   }
+}
+
+/** An erasure finds no other text. Before the channel is known, only a kind that checks addresses tells one. */
+function isAddress(known: Kinds['known'], channel: string | null, to: string): boolean {
+  const kinds = [...known.values()].filter((kind) =>
+    channel === null ? kind.checkRecipient !== undefined : kind.name === channel,
+  )
+  return kinds.some((kind) => {
+    try {
+      assertRecipient(kind, to)
+      return true
+    } catch {
+      return false
+    }
+  })
 }
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -19,7 +19,10 @@ const refusal: z.ZodType<Open<Refusal>> = named(
     message: z.string(),
     field: z.string().nullable().describe('What needs a change. Null: no field of the message.'),
     channel: z.string().nullable().describe('Null: refused before it was known.'),
-    to: z.string().nullable().describe('The address. Null: the message named none.'),
+    to: z
+      .string()
+      .nullable()
+      .describe('The address. Null: the message named none, or none that its channel takes.'),
     recipient: z.string().nullable().describe("The application's id of the person. Null: it named none."),
     template: z.string().nullable().describe('Id or name of the template. Null: it named none.'),
     sentBy: z

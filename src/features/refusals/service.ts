@@ -118,7 +118,7 @@ export function createRefusals({
       }
       const now = clock.now()
       number = Math.max(number + 1, Math.floor(now * 1_000))
-      addTo(refusals, refusalOf(message, now, number))
+      addTo(refusals, refusalOf(message, kinds, now, number))
       if (refusals.size > MOST_REFUSALS) refusals.delete(refusals.keys().next().value as string)
       arm()
     },

@@ -16,7 +16,13 @@ it('refusals are listed over REST with the key that sent', async () => {
     method: 'POST',
     path: '/v1/notifications/batch',
     headers,
-    body: { notifications: [mail, { ...mail, to: 'bob' }, { ...mail, to: 'bob@example.com' }] },
+    body: {
+      notifications: [
+        mail,
+        { ...mail, to: 'bob@example.com', email: { cc: 7 } },
+        { ...mail, to: 'bob@example.com' },
+      ],
+    },
   })
   const reader = await host.key('Read Only')
   const list = (query = '') => host.call({ method: 'GET', path: `/v1/refusals${query}`, headers: reader })
@@ -26,14 +32,16 @@ it('refusals are listed over REST with the key that sent', async () => {
     200,
     {
       items: [
-        { to: 'bob', code: 'invalid_email', field: 'to', channel: 'email', count: 1, sentBy },
-        { to: 'ada@', code: 'invalid_email', count: 2, sentBy },
+        { to: 'bob@example.com', code: 'invalid_parameter', channel: 'email', count: 1, sentBy },
+        { to: null, code: 'invalid_email', field: 'to', channel: 'email', count: 2, sentBy },
       ],
       hasMore: false,
       nextCursor: null,
     },
   ])
-  expect((await list('?to=ada%40&channel=email&code=invalid_email')).json?.items).toHaveLength(1)
+  expect((await list('?to=BOB%40example.com&channel=email&code=invalid_parameter')).json?.items).toHaveLength(
+    1,
+  )
   expect((await list('?recipient=user%3A42')).json?.items).toEqual([])
   expect(codeOf(await list('?channel=fax'))).toBe('invalid_channel')
 })

@@ -34,6 +34,9 @@ async function refused(notifier: Pick<Notifier, 'send'>, message: object): Promi
   await expect(notifier.send(message as never)).rejects.toThrow()
 }
 
+/** Refused, although its address is valid. */
+const wrong = (name: string): object => ({ ...mail, to: `${name}@example.com`, email: { cc: 7 } })
+
 describe('a refused send', () => {
   it('is listed with code and cause, and without text and variables', async () => {
     const { notifier, clock } = await start()
@@ -84,6 +87,24 @@ describe('a refused send', () => {
     expect(JSON.stringify(items).length).toBeLessThan(5_000)
   })
 
+  it('has no address that its channel does not take', async () => {
+    const { notifier } = await start()
+    const named = ['Zoe <zoe@example.com>', ' zoe@example.com', 'zoe@']
+    for (const to of named)
+      for (const channel of ['email', 'fax', undefined]) await refused(notifier, { ...mail, channel, to })
+    for (const channel of [undefined, 'fax', 'email'])
+      await refused(notifier, { ...mail, channel, to: 'Ada@Example.com', email: { cc: 7 } })
+    const { items } = await notifier.refusals.list()
+    expect(items.flatMap(({ to, channel }) => (to === null ? [] : [[to, channel]]))).toEqual([
+      ['Ada@Example.com', 'email'],
+      ['Ada@Example.com', null],
+    ])
+    expect(items).toContainEqual(
+      expect.objectContaining({ code: 'invalid_email', field: 'to', channel: 'email', to: null, count: 3 }),
+    )
+    expect(JSON.stringify(items)).not.toContain('zoe@')
+  })
+
   it('is not listed after a validation, a fault of the service, or a send that is accepted', async () => {
     const { notifier } = await start()
     await notifier.send(mail)
@@ -129,16 +150,18 @@ describe('the list', () => {
   it('finds an address in any spelling, a person, a channel and a code', async () => {
     const { notifier } = await start()
     await refused(notifier, { ...mail, to: 'Ada@BÜCHER.example', email: { cc: 7 } })
-    await refused(notifier, { channel: 'sms', to: '+43 660', body: 'x' })
+    await refused(notifier, { channel: 'sms', to: '+43660123456', body: 'x', sms: { x: 7 } })
     await refused(notifier, { recipient: 'user:42', channel: 'sms', body: 'x' })
     const codes = async (query: object) =>
       (await notifier.refusals.list(query)).items.map(({ to, recipient }) => to ?? recipient)
     expect(await codes({ channel: 'email', to: 'ada@xn--bcher-kva.example' })).toEqual(['Ada@BÜCHER.example'])
     expect(await codes({ to: 'ADA@bücher.example' })).toEqual(['Ada@BÜCHER.example'])
-    expect(await codes({ to: '+43 660' })).toEqual(['+43 660'])
-    expect(await codes({ channel: 'sms' })).toEqual(['user:42', '+43 660'])
+    expect(await codes({ to: '+43660123456' })).toEqual(['+43660123456'])
+    expect(await codes({ channel: 'sms' })).toEqual(['user:42', '+43660123456'])
     expect(await codes({ recipient: 'user:42' })).toEqual(['user:42'])
-    expect(await codes({ code: 'invalid_phone' })).toEqual(['+43 660'])
+    expect(await codes({ channel: 'sms', to: '+43660123456', code: 'invalid_parameter' })).toEqual([
+      '+43660123456',
+    ])
     await expect(notifier.refusals.list({ channel: 'fax' })).rejects.toMatchObject({
       code: 'invalid_channel',
     })
@@ -146,12 +169,16 @@ describe('the list', () => {
 
   it('has the last 100, in pages that new ones do not shift', async () => {
     const { notifier } = await start()
-    for (let number = 0; number < 130; number += 1) await refused(notifier, { ...mail, to: `${number}` })
+    for (let number = 0; number < 130; number += 1) await refused(notifier, wrong(`${number}`))
     const first = await notifier.refusals.list({ limit: 60 })
-    expect(first.items.map(({ to }) => to)).toEqual(Array.from({ length: 60 }, (_, at) => `${129 - at}`))
-    await refused(notifier, { ...mail, to: 'new' })
+    expect(first.items.map(({ to }) => to)).toEqual(
+      Array.from({ length: 60 }, (_, at) => `${129 - at}@example.com`),
+    )
+    await refused(notifier, wrong('new'))
     const second = await notifier.refusals.list({ limit: 60, cursor: first.nextCursor ?? '' })
-    expect(second.items.map(({ to }) => to)).toEqual(Array.from({ length: 39 }, (_, at) => `${69 - at}`))
+    expect(second.items.map(({ to }) => to)).toEqual(
+      Array.from({ length: 39 }, (_, at) => `${69 - at}@example.com`),
+    )
     expect(second.nextCursor).toBeNull()
     expect((await notifier.refusals.list({ offset: 99 })).items).toHaveLength(1)
   })
@@ -160,8 +187,8 @@ describe('the list', () => {
     const { notifier, clock } = await start()
     await notifier.organizations.create({ id: 'org_acme', name: 'Acme' })
     const acme = notifier.organization('org_acme')
-    await refused(acme, { ...mail, to: 'x' })
-    await refused(notifier.organization('org_none'), { ...mail, to: 'x' })
+    await refused(acme, wrong('x'))
+    await refused(notifier.organization('org_none'), wrong('x'))
     await clock.advance(1_000)
     expect((await acme.refusals.list()).items).toHaveLength(1)
     expect((await notifier.refusals.list()).items).toEqual([])
@@ -171,51 +198,53 @@ describe('the list', () => {
 describe('refusals are stored', () => {
   it('once a second, however many there are, and none for what is accepted', async () => {
     const { notifier, clock, writes, errors } = await start()
-    for (let number = 0; number < 1_000; number += 1) await refused(notifier, { ...mail, to: `${number}` })
-    await notifier.sendBatch(Array.from({ length: 1_000 }, (_, at) => ({ ...mail, to: `batch ${at}` })))
+    for (let number = 0; number < 1_000; number += 1) await refused(notifier, wrong(`${number}`))
+    await notifier.sendBatch(Array.from({ length: 1_000 }, (_, at) => wrong(`batch${at}`)) as never)
     for (let number = 0; number < 10; number += 1) await notifier.send(mail)
     expect(writes()).toBe(0)
     await clock.advance(1_000)
     expect(writes()).toBe(1)
     await clock.advance(60_000)
     expect(writes()).toBe(1)
-    expect((await notifier.refusals.list()).items[0]).toMatchObject({ to: 'batch 999' })
+    expect((await notifier.refusals.list()).items[0]).toMatchObject({ to: 'batch999@example.com' })
     expect(errors).toEqual([])
   })
 
   it('together with those of other processes, and equal ones as one', async () => {
     const { notifier, clock, start: another } = await start()
     const other = await another({ channels })
-    await refused(notifier, { ...mail, to: 'a' })
-    await refused(other, { ...mail, to: 'b' })
-    await refused(other, { ...mail, to: 'a' })
+    await refused(notifier, wrong('a'))
+    await refused(other, wrong('b'))
+    await refused(other, wrong('a'))
     const before = clock.now()
     await clock.advance(1_500)
-    await refused(notifier, { ...mail, to: 'b' })
+    await refused(notifier, wrong('b'))
     await clock.advance(1_000)
     expect((await other.refusals.list()).items).toMatchObject([
       {
-        to: 'b',
+        to: 'b@example.com',
         count: 2,
         firstAt: new Date(before).toISOString(),
         at: new Date(before + 1_500).toISOString(),
       },
-      { to: 'a', count: 2 },
+      { to: 'a@example.com', count: 2 },
     ])
   })
 
   it('at a stop', async () => {
     const { notifier, clock, start: another } = await start()
-    await refused(notifier, { ...mail, to: 'a' })
+    await refused(notifier, wrong('a'))
     const stopped = notifier.stop()
     await clock.advance(2_000)
     await stopped
-    expect((await (await another({ channels })).refusals.list()).items).toMatchObject([{ to: 'a' }])
+    expect((await (await another({ channels })).refusals.list()).items).toMatchObject([
+      { to: 'a@example.com' },
+    ])
   })
 
   it('not under maintenance, but after it', async () => {
     const { notifier, clock, writes } = await start()
-    await refused(notifier, { ...mail, to: 'a' })
+    await refused(notifier, wrong('a'))
     notifier.maintenance(true)
     await clock.advance(5_000)
     expect(writes()).toBe(0)
@@ -226,20 +255,20 @@ describe('refusals are stored', () => {
 
   it('until they are older than logDays', async () => {
     const { notifier, clock } = await start({ retention: { logDays: 2 } })
-    await refused(notifier, { ...mail, to: 'a' })
+    await refused(notifier, wrong('a'))
     await clock.advance(36 * 3_600_000)
-    await refused(notifier, { ...mail, to: 'b' })
+    await refused(notifier, wrong('b'))
     await clock.advance(13 * 3_600_000)
-    expect((await notifier.refusals.list()).items).toMatchObject([{ to: 'b' }])
+    expect((await notifier.refusals.list()).items).toMatchObject([{ to: 'b@example.com' }])
   })
 
   it('until their organization is deleted', async () => {
     const { notifier, clock } = await start()
     await notifier.organizations.create({ id: 'org_acme', name: 'Acme' })
     const acme = notifier.organization('org_acme')
-    await refused(acme, { ...mail, to: 'a' })
+    await refused(acme, wrong('a'))
     await clock.advance(1_000)
-    await refused(acme, { ...mail, to: 'b' })
+    await refused(acme, wrong('b'))
     const deleted = notifier.organizations.delete('org_acme')
     await clock.until(async () => (await deleted) !== undefined)
     await clock.advance(10_000)
