@@ -207,7 +207,6 @@ describeEachWith(STORAGES, whyNoStorage, 'a person on %s', (_name, locationOf) =
       'text',
       'metadata',
       'cc',
-      'bcc',
       'replyto',
       'headers',
       'filename',
@@ -222,6 +221,8 @@ describeEachWith(STORAGES, whyNoStorage, 'a person on %s', (_name, locationOf) =
       'messageid',
     ])
       expect([field, text.includes(marked(field))]).toEqual([field, true])
+    // The addressee was not shown it.
+    expect(text).not.toContain(marked('bcc'))
     for (const field of ['content', 'upload']) {
       const base64 = Buffer.from(marked(field)).toString('base64')
       expect([field, text.includes(base64)]).toEqual([field, true])
