@@ -260,7 +260,7 @@ export function createApi<Served extends HttpNotifier>(
     const needed = requiredGrants(route, query)
     assertGranted(needed, grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
-    if (route.delivers === true) refuseTestMode(request)
+    if (route.delivers === true || route.irreversible === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route as Route<Served>, notifier)
     const work = (bounds: BodyLimits) =>
       handled(request, client, entry, { organizationId, query, grants }, bounds)
@@ -302,7 +302,8 @@ export function createApi<Served extends HttpNotifier>(
     const ignored = ignoredParameters(query, route)
     if (ignored.length > 0) {
       // Mail clients and scanners add parameters to links.
-      if (resolved.strictBody && route.page !== true) throw unknownParameters(ignored, route)
+      const isRefused = route.irreversible === true || (resolved.strictBody && route.page !== true)
+      if (isRefused) throw unknownParameters(ignored, route)
       exchange.ignored = ignoredHeader(ignored)
     }
     return query

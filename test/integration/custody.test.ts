@@ -342,14 +342,16 @@ describeEachWith(STORAGES, whyNoStorage, 'an erasure on %s', (_name, location) =
     const { notifier } = await custodyWorld(await location(), { deliver: false })
     const { people } = notifier
     const wrong: readonly [input: unknown, code: string, field?: string][] = [
-      [{}, 'invalid_parameter'],
+      [{}, 'missing_required_field', 'recipient'],
       [undefined, 'invalid_parameter'],
       ['ada@example.com', 'invalid_parameter'],
       [{ recipient: '' }, 'invalid_parameter', 'recipient'],
       [{ recipient: 5 }, 'invalid_parameter', 'recipient'],
+      [{ recipient: 'user\n1' }, 'invalid_parameter', 'recipient'],
+      [{ recipient: 'user\u00001' }, 'invalid_parameter', 'recipient'],
       [{ channel: 'email' }, 'missing_required_field', 'to'],
       [{ to: ADA }, 'missing_required_field', 'channel'],
-      [{ ...ada, recipient: 'user:1' }, 'invalid_parameter'],
+      [{ ...ada, recipient: 'user:1' }, 'invalid_parameter', 'recipient'],
       [{ channel: 'emial', to: ADA }, 'invalid_channel', 'channel'],
       [{ channel: 'email', to: 'ada' }, 'invalid_email', 'to'],
       [{ channel: 'sms', to: '123' }, 'invalid_phone', 'to'],

@@ -64,6 +64,8 @@ export interface Route<Served = never> {
   readonly audited?: readonly AuditAction[]
   /** True: the operation always delivers, so X-Test-Mode is refused instead of ignored. */
   readonly delivers?: true
+  /** True: it cannot be undone, so X-Test-Mode and unknown query parameters are refused instead of ignored. */
+  readonly irreversible?: true
   /** Schema of the query parameters, without `orgId`. */
   readonly query?: z.ZodType
   /** True: the handler reads the query as it came, so that no parameter is unknown. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { recipientId } from '../../core/accept/input.ts'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { channel, text } from '../../core/input/fields.ts'
-import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { namedInput } from '../../core/rest/named.ts'
 import type { EraseOptions, PersonInput } from './model.ts'
 
@@ -14,7 +14,7 @@ interface NamedPerson {
 interface ErasureBody extends NamedPerson, EraseOptions {}
 
 const fields = {
-  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  recipient: recipientId.optional().describe("The application's id of the person."),
   channel: channel.optional(),
   to: text(1, MAX_RECIPIENT_LENGTH).optional().describe('The address on `channel`, in any spelling.'),
 }
@@ -24,10 +24,9 @@ function namesOne({ value, issues }: z.core.ParsePayload<NamedPerson>): void {
   const byAddress = value.channel !== undefined || to !== undefined
   const fault = (path: string[], message: string) =>
     issues.push({ code: 'custom', input: value, path, message })
-  if (recipient === undefined && !byAddress)
-    fault([], 'must name a person: by "recipient", or by "channel" and "to"')
+  if (recipient === undefined && !byAddress) fault(['recipient'], 'is required, or "channel" and "to"')
   else if (recipient !== undefined && byAddress)
-    fault([], 'must name one person: by "recipient", or by "channel" and "to"')
+    fault(['recipient'], 'cannot be given with "channel" and "to"')
   else if (byAddress && value.channel === undefined) fault(['channel'], 'must be given')
   else if (byAddress && to === undefined) fault(['to'], 'must be given')
 }
@@ -43,13 +42,13 @@ export const eraseOptions: z.ZodType<EraseOptions> = z.strictObject({
 /** Body of `POST /v1/exports`. */
 export const exportRequest: z.ZodType<NamedPerson, NamedPerson> = namedInput(
   'ExportRequest',
-  z.object(fields),
+  z.strictObject(fields),
 )
 
 /** Body of `POST /v1/erasures`. */
 export const erasureRequest: z.ZodType<ErasureBody, ErasureBody> = namedInput(
   'ErasureRequest',
-  z.object({
+  z.strictObject({
     ...fields,
     dryRun: z.boolean().optional().describe('`true`: only counts, and changes nothing.'),
   }),

@@ -7,6 +7,7 @@ import {
   type Tag,
   type TenantsOf,
 } from '../../core/rest/route.ts'
+import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { PeopleApi } from './api.ts'
 import { erasureRequest, exportRequest } from './input.ts'
 import type { PersonInput } from './model.ts'
@@ -18,7 +19,7 @@ export type Served = TenantsOf<{ readonly people: PeopleApi }>
 const TAG: Tag = { name: 'People', description: 'Erasure and export of what is stored about a person.' }
 
 async function erase({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
-  const { dryRun, ...person } = parseInput(erasureRequest, body)
+  const { dryRun, ...person } = parseSubject(erasureRequest, body)
   const erasure = await tenants.people.erase(organizationId, person as PersonInput, { dryRun })
   return { body: erasure, status: erasure.id === null ? 200 : 202 }
 }
@@ -40,6 +41,7 @@ export const peopleRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belon
     paths: ['/v1/erasures'],
     permission: 'Full Access',
     audited: ['person.erased'],
+    irreversible: true,
     status: 202,
     errors: [...errors, 'erasure_limit_reached'],
     body: erasureRequest,
