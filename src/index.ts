@@ -193,6 +193,7 @@ export type {
   ErasureCounts,
   ErasureRecord,
   ExportedLine,
+  ExportOptions,
   PersonInput,
 } from './features/custody/model.ts'
 export type { DeadLetters } from './features/failures/api.ts'

@@ -68,6 +68,11 @@ interface RequestHead {
 
 /** Answer to a client that has disconnected. */
 const CLIENT_CLOSED: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
+
+/** Whether work has ended because its client is gone. */
+function hasLeft(request: HttpRequest, error: unknown): boolean {
+  return request.aborted && error instanceof DOMException && error.name === 'AbortError'
+}
 /** From so many characters or bytes on, a response holds its slot until it has left. */
 const LARGE_RESPONSE = 64 * 1024
 const NO_BODY = Object.freeze({})
@@ -122,6 +127,10 @@ export function createApi<Served extends HttpNotifier>(
       size = sizeOf(response)
       return response
     } catch (caught) {
+      if (hasLeft(request, caught)) {
+        answered(operationOf(match), CLIENT_CLOSED.status)
+        return CLIENT_CLOSED
+      }
       const error = await countFailure(exchange, match, client, caught)
       const shown = publicError(error)
       if (shown.status >= 500) report(logger, shown, error, request, exchange.requestId)
@@ -142,7 +151,8 @@ export function createApi<Served extends HttpNotifier>(
     if (lines === undefined) return
     const { requestId, release: free } = exchange
     const body = await lineStream(lines, (failure) => {
-      if (failure !== undefined) report(logger, publicError(failure.error), failure.error, request, requestId)
+      if (failure !== undefined && !hasLeft(request, failure.error))
+        report(logger, publicError(failure.error), failure.error, request, requestId)
       release({ ...exchange, release: free }, request, 0)
     })
     exchange.release = null

@@ -1,5 +1,5 @@
 import type { List, ListQuery } from '../../core/records/list.ts'
-import type { EraseOptions, ErasureRecord, ExportedLine, PersonInput } from './model.ts'
+import type { EraseOptions, ErasureRecord, ExportedLine, ExportOptions, PersonInput } from './model.ts'
 
 /** Erasure and export of what is stored about a person. */
 export interface PeopleApi {
@@ -46,5 +46,5 @@ export interface PeopleApi {
    *   console.log(JSON.stringify(line))
    * }
    */
-  export(person: PersonInput): Promise<AsyncIterable<ExportedLine>>
+  export(person: PersonInput, options?: ExportOptions): Promise<AsyncIterable<ExportedLine>>
 }

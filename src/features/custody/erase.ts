@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uploadKind } from '../../core/accept/upload.ts'
 import type { NotificationEvent } from '../../core/notification/event-payload.ts'
 import type { Notification, NotificationContent } from '../../core/notification/notification.ts'
@@ -24,12 +23,13 @@ export async function erase(
   person: Person,
   found: Found,
 ): Promise<Counted | null> {
-  if (found.of === 'record') return eraseRecord(services, found)
+  const { storage, step } = services
+  if (found.of === 'record') return step(() => eraseRecord(services, found))
   if (found.items.length === 0) return null
   if (found.of === 'notifications') return eraseNotifications(services, task, organizationId, found.items)
   if (found.of === 'copies') return eraseCopies(services, organizationId, person, found.items)
   const ids = found.items.map(({ id }) => id)
-  return { received: await services.storage.custody.removeReports(organizationId, ids) }
+  return { received: await step(() => storage.custody.removeReports(organizationId, ids)) }
 }
 
 async function eraseNotifications(
@@ -40,11 +40,11 @@ async function eraseNotifications(
 ): Promise<Counted> {
   const { storage, emit, wake } = services
   const uploads: string[] = []
-  for (const item of items) uploads.push(...namedUploads(await storedFiles(storage.notifications, item)))
+  for (const item of items) uploads.push(...namedUploads(await storedFiles(services, item)))
   // First: afterwards nothing names the uploads any more.
   if (uploads.length > 0) await task.save({ uploads: [...new Set(uploads)] })
   const counts = { notifications: 0, cancelled: 0, deliveries: 0 }
-  await inSteps(items, async (ids) => {
+  await inSteps(services, items, async (ids) => {
     const answer = await storage.custody.erase({ organizationId, ids })
     counts.notifications += answer.erased.length
     counts.cancelled += answer.cancelled
@@ -57,25 +57,27 @@ async function eraseNotifications(
 }
 
 /** Removes the uploads that erased notifications named, unless another one names them. Returns their number. */
-export async function removeUploads({ storage }: EraseServices, task: Task): Promise<number> {
+export async function removeUploads({ storage, step }: EraseServices, task: Task): Promise<number> {
   const { uploads } = task.record.value
   if (uploads.length === 0) return 0
   let removed = 0
   const refs = uploads.map((id) => ({ id }))
-  for (const upload of await storage.records.get(uploadKind, refs)) {
+  for (const upload of await step(() => storage.records.get(uploadKind, refs))) {
     if (upload === null) continue
-    if ((await removeUpload(storage.records, upload, upload.readAt + REST_MS)) === 'removed') removed += 1
+    const answer = await step(() => removeUpload(storage.records, upload, upload.readAt + REST_MS))
+    if (answer === 'removed') removed += 1
   }
   await task.save({ uploads: [] })
   return removed
 }
 
 async function eraseCopies(
-  { storage, kinds }: EraseServices,
+  services: EraseServices,
   organizationId: string,
   { address }: Person,
   items: readonly Notification[],
 ): Promise<Counted> {
+  const { storage, kinds } = services
   const addresses = address === null ? [] : spellingsOf(address)
   const gone = new Set(addresses)
 
@@ -87,7 +89,7 @@ async function eraseCopies(
   }
 
   let copies = 0
-  await inSteps(items, async (ids) => {
+  await inSteps(services, items, async (ids) => {
     const answer = await storage.custody.eraseCopies({ organizationId, ids, addresses, without })
     copies += answer.erased.length
     return answer
@@ -97,14 +99,14 @@ async function eraseCopies(
 
 /** A step may leave some for another one. */
 async function inSteps(
+  { step }: EraseServices,
   items: readonly Notification[],
-  step: (ids: readonly string[]) => Promise<ErasedStep>,
+  work: (ids: readonly string[]) => Promise<ErasedStep>,
 ): Promise<void> {
   let ids = items.map(({ id }) => id)
   while (ids.length > 0) {
-    const { left } = await step(ids)
+    const { left } = await step(() => work(ids))
     ids = [...left]
-    await nextTurn()
   }
 }
 
@@ -133,7 +135,7 @@ async function eraseRecord(
 }
 
 /** What {@link erase} would count, without uploads that others name. */
-export async function countOf({ storage }: FindServices, found: Found): Promise<Counted> {
+export async function countOf(services: FindServices, found: Found): Promise<Counted> {
   if (found.of === 'record') {
     const { personal, record, person } = found
     return personal.erased(record.value, person) === record.value ? {} : oneOf(personal.kind.name)
@@ -142,8 +144,7 @@ export async function countOf({ storage }: FindServices, found: Found): Promise<
   if (found.of === 'reports') return { received: length }
   if (found.of === 'copies') return { copies: length }
   let uploads = 0
-  for (const item of found.items)
-    uploads += namedUploads(await storedFiles(storage.notifications, item)).length
+  for (const item of found.items) uploads += namedUploads(await storedFiles(services, item)).length
   const waiting = found.items.filter(({ status }) => status === 'queued' || status === 'scheduled')
   return { notifications: length, cancelled: waiting.length, uploads }
 }

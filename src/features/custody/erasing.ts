@@ -9,6 +9,7 @@ import { NO_COUNTS, sum } from './counts.ts'
 import { countOf, type EraseServices, erase, removeUploads } from './erase.ts'
 import { find, personOf } from './find.ts'
 import type { ErasureCounts, PersonInput } from './model.ts'
+import type { Pace, Signal, Step } from './pace.ts'
 import { type ErasurePass, type ErasureValue, erasureKind } from './records.ts'
 import { type Erasure, Overtaken, type Task, taskOf } from './task.ts'
 
@@ -29,6 +30,11 @@ export interface ErasureServices extends FeatureCore {
   emit(event: NotificationEvent): void
 }
 
+/** What calls about people need. */
+export interface CustodyServices extends ErasureServices {
+  readonly pace: Pace
+}
+
 export interface Erasing {
   /**
    * Goes on with an erasure until it must wait, or may not go on.
@@ -37,19 +43,20 @@ export interface Erasing {
    */
   goOn(erasure: Erasure, mayGoOn: () => boolean, token?: number): Promise<void>
   /** What an erasure would erase now. */
-  count(organizationId: string | null, person: PersonInput): Promise<ErasureCounts>
+  count(organizationId: string | null, person: PersonInput, signal?: Signal): Promise<ErasureCounts>
   /** The organizations that an erasure or export goes through, by pages, each with the cursor of the next. */
   organizations(
+    step: Step,
     organizationId: string | null,
     after?: string | null,
   ): AsyncIterable<{ readonly ids: readonly string[]; readonly next: string | null }>
 }
 
-export function createErasing(core: ErasureServices): Erasing {
-  const { storage, kinds, box, wake } = core
-  const services: EraseServices = { ...core, wake: () => wake() }
+export function createErasing(core: CustodyServices): Erasing {
+  const { storage, kinds, box, wake, pace } = core
+  const servicesOf = (step: Step): EraseServices => ({ ...core, step, wake: () => wake() })
 
-  async function* organizations(organizationId: string | null, after: string | null = null) {
+  async function* organizations(step: Step, organizationId: string | null, after: string | null = null) {
     if (organizationId !== null) {
       yield { ids: [organizationId], next: null }
       return
@@ -57,11 +64,8 @@ export function createErasing(core: ErasureServices): Erasing {
     const of = { organizationId: null, list: OPEN }
     let cursor = after ?? undefined
     do {
-      const page = await storage.records.list(organizationKind, of, {
-        limit: ORGANIZATIONS,
-        offset: 0,
-        cursor,
-      })
+      const request = { limit: ORGANIZATIONS, offset: 0, cursor }
+      const page = await step(() => storage.records.list(organizationKind, of, request))
       yield { ids: page.items.map(({ id }) => id), next: page.nextCursor }
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
@@ -69,6 +73,7 @@ export function createErasing(core: ErasureServices): Erasing {
 
   /** Returns whether it has come to the end. */
   async function eraseIn(
+    services: EraseServices,
     task: Task,
     organizationId: string,
     person: PersonInput,
@@ -86,10 +91,15 @@ export function createErasing(core: ErasureServices): Erasing {
   }
 
   /** Returns whether the pass has ended. */
-  async function pass(task: Task, person: PersonInput, mayGoOn: () => boolean): Promise<boolean> {
+  async function pass(
+    services: EraseServices,
+    task: Task,
+    person: PersonInput,
+    mayGoOn: () => boolean,
+  ): Promise<boolean> {
     const { organizationId, value } = task.record
-    for await (const { ids, next } of organizations(organizationId, value.pass.after)) {
-      for (const id of ids) if (!(await eraseIn(task, id, person, mayGoOn))) return false
+    for await (const { ids, next } of organizations(services.step, organizationId, value.pass.after)) {
+      for (const id of ids) if (!(await eraseIn(services, task, id, person, mayGoOn))) return false
       if (next !== null) await task.save({ pass: { ...task.record.value.pass, after: next } })
     }
     return true
@@ -115,12 +125,12 @@ export function createErasing(core: ErasureServices): Erasing {
     return !mustWait
   }
 
-  async function passes(task: Task, mayGoOn: () => boolean): Promise<void> {
+  async function passes(services: EraseServices, task: Task, mayGoOn: () => boolean): Promise<void> {
     const person: PersonInput = JSON.parse(box().open(task.record.value.about ?? ''))
     for (let more = true; more; ) {
       const { pass: now, counts } = task.record.value
       if (now.after === null && (await isSettled(task))) await task.save({ pass: { ...now, isLast: true } })
-      if (await pass(task, person, mayGoOn)) more = await end(task, counts)
+      if (await pass(services, task, person, mayGoOn)) more = await end(task, counts)
       else {
         await task.save({ dueAt: task.record.readAt })
         more = false
@@ -131,18 +141,21 @@ export function createErasing(core: ErasureServices): Erasing {
   return {
     organizations,
     async goOn(erasure, mayGoOn, token) {
-      const task = taskOf(storage.records, erasure, token)
+      const services = servicesOf(pace(erasure.organizationId))
+      const { records } = storage
+      const task = taskOf({ write: (sets) => services.step(() => records.write(sets)) }, erasure, token)
       try {
         await task.save()
         task.count({ uploads: await removeUploads(services, task) })
-        await passes(task, mayGoOn)
+        await passes(services, task, mayGoOn)
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error
       }
     },
-    async count(organizationId, person) {
+    async count(organizationId, person, signal) {
+      const services = servicesOf(pace(organizationId, signal))
       let counts = NO_COUNTS
-      for await (const { ids } of organizations(organizationId)) {
+      for await (const { ids } of organizations(services.step, organizationId)) {
         for (const id of ids) {
           for await (const found of find(services, id, personOf(person, kinds)))
             counts = sum(counts, await countOf(services, found))

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
@@ -12,13 +11,13 @@ import type { LoggedAttempt } from '../../core/ports/storage/webhook-endpoints.t
 import { chunkIds, uploadChunkKind } from '../attachments/index.ts'
 import type { ErasureServices } from './erasing.ts'
 import { namedUploads, type StoredFile, storedFiles } from './files.ts'
-import { type Found, find, personOf } from './find.ts'
+import { type FindServices, type Found, find, personOf } from './find.ts'
 import type { ExportedLine, PersonInput } from './model.ts'
 
 /** Characters of a part of a file. */
 const PART = 1024 * 1024
 /** Events whose deliveries are read together, and the most of them. */
-const EVENTS = 100
+const EVENTS = 10
 const DELIVERIES = 1_000
 
 interface StoredParts {
@@ -27,11 +26,13 @@ interface StoredParts {
 
 type StoredContent = NotificationContent & { readonly linkNonce?: string; readonly parts?: StoredParts }
 
+type ExportServices = ErasureServices & FindServices
+
 type Lines = AsyncGenerator<ExportedLine, void, undefined>
 
 /** What is stored about a person in an organization. */
 export async function* exported(
-  services: ErasureServices,
+  services: ExportServices,
   organizationId: string,
   person: PersonInput,
 ): Lines {
@@ -39,7 +40,7 @@ export async function* exported(
     yield* linesOf(services, organizationId, found)
 }
 
-async function* linesOf(services: ErasureServices, organizationId: string, found: Found): Lines {
+async function* linesOf(services: ExportServices, organizationId: string, found: Found): Lines {
   switch (found.of) {
     case 'record': {
       const line = found.personal.exported(found.record, found.person)
@@ -74,10 +75,10 @@ function shownFact({ occurredAt, ...fact }: Fact): object {
   return occurredAt === undefined ? fact : { ...fact, occurredAt: iso(occurredAt) }
 }
 
-async function* notificationLines(services: ErasureServices, item: Notification): Lines {
-  const { storage, notifications, kinds } = services
+async function* notificationLines(services: ExportServices, item: Notification): Lines {
+  const { storage, notifications, kinds, step } = services
   const { id, organizationId, content } = item
-  const record = await notifications.get(organizationId, id)
+  const record = await step(() => notifications.get(organizationId, id))
   yield {
     type: 'notification',
     ...record,
@@ -85,13 +86,12 @@ async function* notificationLines(services: ErasureServices, item: Notification)
     webhookDeliveries: await deliveriesOf(services, organizationId, id, record.timeline),
   }
   if (content.sensitive === true) return
-  const files = await storedFiles(storage.notifications, item)
+  const files = await storedFiles(services, item)
   for (const [index, file] of files.entries())
-    if (file.content !== undefined) yield* attachmentLines(id, index, file)
-  for (const upload of await storage.records.get(
-    uploadKind,
-    namedUploads(files).map((name) => ({ id: name })),
-  ))
+    if (file.content !== undefined) yield* attachmentLines(services, id, index, file)
+  const uploads = namedUploads(files).map((name) => ({ id: name }))
+  if (uploads.length === 0) return
+  for (const upload of await step(() => storage.records.get(uploadKind, uploads)))
     if (upload !== null) yield* uploadLines(services, id, upload)
 }
 
@@ -120,25 +120,29 @@ function withoutBlind(kind: ChannelKind, { bcc = [], ...parts }: StoredParts, ow
   return shown.length === 0 ? parts : { ...parts, bcc: shown }
 }
 
-async function* attachmentLines(notificationId: string, index: number, file: StoredFile): Lines {
+async function* attachmentLines(
+  { step }: ExportServices,
+  notificationId: string,
+  index: number,
+  file: StoredFile,
+): Lines {
   const { content = '', ...about } = file
   const parts = Math.max(1, Math.ceil(content.length / PART))
   for (let part = 0; part < parts; part += 1) {
-    const piece = content.slice(part * PART, (part + 1) * PART)
+    const piece = await step(async () => content.slice(part * PART, (part + 1) * PART))
     yield { type: 'attachment', notificationId, index, ...about, part: part + 1, parts, content: piece }
-    await nextTurn()
   }
 }
 
 async function* uploadLines(
-  { storage }: ErasureServices,
+  { storage, step }: ExportServices,
   notificationId: string,
   { id, value }: StoredRecord<UploadValue>,
 ): Lines {
   const { filename, contentType, size } = value
   const chunks = chunkIds(id, size)
   for (const [index, chunk] of chunks.entries()) {
-    const [stored = null] = await storage.records.get(uploadChunkKind, [{ id: chunk }])
+    const [stored = null] = await step(() => storage.records.get(uploadChunkKind, [{ id: chunk }]))
     const about = { notificationId, id, filename, contentType, size, part: index + 1, parts: chunks.length }
     yield { type: 'upload', ...about, content: stored?.value.content ?? null }
   }
@@ -146,7 +150,7 @@ async function* uploadLines(
 
 /** What the log of deliveries to the organization's endpoints has of the person. */
 async function deliveriesOf(
-  { storage }: ErasureServices,
+  { storage, step }: ExportServices,
   organizationId: string,
   id: string,
   timeline: readonly { readonly sequence: number }[],
@@ -154,7 +158,9 @@ async function deliveriesOf(
   const found: object[] = []
   for (let at = 0; at < timeline.length; at += EVENTS) {
     const events = timeline.slice(at, at + EVENTS).map(({ sequence }) => eventId(id, sequence))
-    const deliveries = await storage.webhookEndpoints.deliveriesOf(events, organizationId, DELIVERIES)
+    const deliveries = await step(() =>
+      storage.webhookEndpoints.deliveriesOf(events, organizationId, DELIVERIES),
+    )
     for (const { eventId: event, endpointId, payload, state, createdAt, attempts } of deliveries)
       found.push({
         eventId: event,

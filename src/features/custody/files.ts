@@ -1,6 +1,6 @@
 import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
 import type { Notification } from '../../core/notification/notification.ts'
-import type { NotificationRepository } from '../../core/ports/storage/notifications.ts'
+import type { FindServices } from './find.ts'
 
 /** A file of a stored mail: an upload that it names, or one with its content. */
 export interface StoredFile {
@@ -14,12 +14,13 @@ export interface StoredFile {
 
 /** The files of a notification from a list, which does not read them. */
 export async function storedFiles(
-  notifications: Pick<NotificationRepository, 'get'>,
+  { storage, step }: Pick<FindServices, 'storage' | 'step'>,
   { id, content }: Pick<Notification, 'id' | 'content'>,
 ): Promise<readonly StoredFile[]> {
   const { attachments } = (content.parts ?? {}) as { readonly attachments?: unknown }
   if (attachments === undefined) return []
-  return filesOf((await notifications.get(id))?.content.parts)
+  const stored = await step(() => storage.notifications.get(id))
+  return filesOf(stored?.content.parts)
 }
 
 export function namedUploads(files: readonly StoredFile[]): readonly string[] {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { domainSpellings, internationalDomain } from '../../core/channels/email-address.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { suppressedAddress } from '../../core/channels/recipient.ts'
@@ -14,11 +13,12 @@ import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { PersonInput } from './model.ts'
+import type { Step } from './pace.ts'
 
-/** Notifications per read: each may have a mebibyte. */
-const NOTIFICATIONS = 50
-const RECORDS = 100
-const REPORTS = 500
+/** Notifications per step: each may have a mebibyte. */
+const NOTIFICATIONS = 25
+const RECORDS = 50
+const REPORTS = 100
 
 /** Something that is stored about a person. */
 export type Found =
@@ -40,6 +40,7 @@ export type Found =
 export interface FindServices {
   readonly storage: Storage
   readonly kinds: Kinds
+  readonly step: Step
   personal(): readonly PersonalRecords[]
 }
 
@@ -67,13 +68,10 @@ export async function* find(services: FindServices, organizationId: string, pers
   yield* findRecords(services, organizationId, person)
 }
 
-async function* findOfRecipient(
-  { storage: { notifications } }: FindServices,
-  organizationId: string,
-  recipient: string,
-): Finding {
+async function* findOfRecipient(services: FindServices, organizationId: string, recipient: string): Finding {
+  const { notifications } = services.storage
   const read = (page: PageRequest) => notifications.list({ organizationId, recipient }, page)
-  for await (const items of pages(NOTIFICATIONS, read)) yield { of: 'notifications', items }
+  for await (const items of pages(services, NOTIFICATIONS, read)) yield { of: 'notifications', items }
 }
 
 async function* findOfAddress(
@@ -88,14 +86,14 @@ async function* findOfAddress(
   const copyTo = suppressedAddress(kind, address.to)
   for (const filter of filtersOf(address)) {
     const sent = (page: PageRequest) => notifications.list({ organizationId, channel, ...filter }, page)
-    for await (const found of pages(NOTIFICATIONS, sent)) {
+    for await (const found of pages(services, NOTIFICATIONS, sent)) {
       const items =
         filter.to === undefined ? found.filter(({ to }) => suppressedAddress(kind, to) === copyTo) : found
       yield { of: 'notifications', items }
     }
   }
   const copied = (page: PageRequest) => notifications.list({ organizationId, channel, copyTo }, page)
-  for await (const items of pages(NOTIFICATIONS, copied)) yield { of: 'copies', items, copyTo }
+  for await (const items of pages(services, NOTIFICATIONS, copied)) yield { of: 'copies', items, copyTo }
   yield* findReports(services, organizationId, address)
 }
 
@@ -109,7 +107,7 @@ function filtersOf({ kind, to }: PersonAddress): readonly Pick<NotificationFilte
 }
 
 async function* findReports(
-  { storage, kinds }: FindServices,
+  { storage, kinds, step }: FindServices,
   organizationId: string,
   address: PersonAddress,
 ): AsyncGenerator<Found, void, undefined> {
@@ -125,10 +123,12 @@ async function* findReports(
 
   let after: string | undefined
   do {
-    const page = await storage.custody.reports({ organizationId, most: REPORTS, after })
-    yield { of: 'reports', items: page.items.filter(isAbout) }
-    await nextTurn()
-    after = page.next ?? undefined
+    const { items, next } = await step(async () => {
+      const page = await storage.custody.reports({ organizationId, most: REPORTS, after })
+      return { ...page, items: page.items.filter(isAbout) }
+    })
+    yield { of: 'reports', items }
+    after = next ?? undefined
   } while (after !== undefined)
 }
 
@@ -140,30 +140,33 @@ async function* findRecords(services: FindServices, organizationId: string, pers
 }
 
 async function* recordsOf(
-  { storage: { records } }: FindServices,
+  services: FindServices,
   organizationId: string,
   person: Person,
   { kind, ids, concerns }: PersonalRecords,
 ): AsyncGenerator<readonly StoredRecord[], void, undefined> {
+  const { records } = services.storage
   if (ids === undefined) {
     const read = (page: PageRequest) => records.list(kind, { organizationId }, page)
-    for await (const items of pages(RECORDS, read))
+    for await (const items of pages(services, RECORDS, read))
       yield items.filter(({ value }) => concerns?.(value, person))
     return
   }
   const refs = ids(organizationId, person).map((id) => ({ id }))
-  if (refs.length > 0) yield (await records.get(kind, refs)).filter((record) => record !== null)
+  if (refs.length === 0) return
+  const found = await services.step(() => records.get(kind, refs))
+  yield found.filter((record) => record !== null)
 }
 
 async function* pages<Row>(
+  { step }: FindServices,
   limit: number,
   read: (page: PageRequest) => Promise<Page<Row>>,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let cursor: string | undefined
   do {
-    const { items, nextCursor } = await read({ limit, offset: 0, cursor })
+    const { items, nextCursor } = await step(() => read({ limit, offset: 0, cursor }))
     yield items
-    await nextTurn()
     cursor = nextCursor ?? undefined
   } while (cursor !== undefined)
 }

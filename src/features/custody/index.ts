@@ -1,6 +1,7 @@
 import type { Feature, TogetherOf } from '../../core/feature.ts'
 import type { PeopleApi } from './api.ts'
 import { createErasing, type ErasureServices, erasuresDue } from './erasing.ts'
+import { createPace } from './pace.ts'
 import { erasureKind } from './records.ts'
 import type { Served } from './routes.ts'
 import { createPeople } from './service.ts'
@@ -9,8 +10,9 @@ import { createPeople } from './service.ts'
 export const custody: Feature<Served & TogetherOf<{ readonly people: PeopleApi }>, ErasureServices> = {
   name: 'custody',
   create(core) {
-    const erasing = createErasing(core)
-    const methods = { people: createPeople(core, erasing) }
+    const services = { ...core, pace: createPace(core.clock) }
+    const erasing = createErasing(services)
+    const methods = { people: createPeople(services, erasing) }
     return {
       api: { tenants: methods, together: methods },
       due: [erasuresDue(erasing, core.clock)],

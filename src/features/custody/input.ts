@@ -3,7 +3,7 @@ import { recipientId } from '../../core/accept/input.ts'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { channel, text } from '../../core/input/fields.ts'
 import { namedInput } from '../../core/rest/named.ts'
-import type { EraseOptions, PersonInput } from './model.ts'
+import type { EraseOptions, ExportOptions, PersonInput } from './model.ts'
 
 interface NamedPerson {
   readonly recipient?: string | undefined
@@ -11,7 +11,7 @@ interface NamedPerson {
   readonly to?: string | undefined
 }
 
-interface ErasureBody extends NamedPerson, EraseOptions {}
+interface ErasureBody extends NamedPerson, Pick<EraseOptions, 'dryRun'> {}
 
 const fields = {
   recipient: recipientId.optional().describe("The application's id of the person."),
@@ -35,9 +35,19 @@ export const personInput: z.ZodType<PersonInput> = z
   .object(fields)
   .check(namesOne) as unknown as z.ZodType<PersonInput>
 
+const signal = z
+  .custom<Pick<AbortSignal, 'aborted'>>(
+    (given) => typeof given === 'object' && given !== null && 'aborted' in given,
+    'must be an AbortSignal',
+  )
+  .optional()
+
 export const eraseOptions: z.ZodType<EraseOptions> = z.strictObject({
   dryRun: z.boolean('must be true or false').optional(),
+  signal,
 })
+
+export const exportOptions: z.ZodType<ExportOptions> = z.strictObject({ signal })
 
 /** Body of `POST /v1/exports`. */
 export const exportRequest: z.ZodType<NamedPerson, NamedPerson> = namedInput(

@@ -16,6 +16,13 @@ export type PersonInput =
 export interface EraseOptions {
   /** True: only counts, and changes nothing. Default false. */
   readonly dryRun?: boolean | undefined
+  /** Ends a dry run that nobody waits for: it then rejects with an `AbortError`. An erasure goes on. */
+  readonly signal?: Pick<AbortSignal, 'aborted'> | undefined
+}
+
+export interface ExportOptions {
+  /** Ends the lines with an `AbortError`, also between two of them. */
+  readonly signal?: Pick<AbortSignal, 'aborted'> | undefined
 }
 
 /** What an erasure has erased. A process that ends in the middle may leave the last step uncounted. */

@@ -18,9 +18,15 @@ export type Served = TenantsOf<{ readonly people: PeopleApi }>
 
 const TAG: Tag = { name: 'People', description: 'Erasure and export of what is stored about a person.' }
 
-async function erase({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
+async function erase(
+  { body, organizationId, request }: RequestContext,
+  { tenants }: Served,
+): Promise<HandlerResult> {
   const { dryRun, ...person } = parseSubject(erasureRequest, body)
-  const erasure = await tenants.people.erase(organizationId, person as PersonInput, { dryRun })
+  const erasure = await tenants.people.erase(organizationId, person as PersonInput, {
+    dryRun,
+    signal: request,
+  })
   return { body: erasure, status: erasure.id === null ? 200 : 202 }
 }
 
@@ -88,8 +94,8 @@ export const peopleRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belon
     body: exportRequest,
     response: exportedLine,
     mediaType: 'application/x-ndjson',
-    handler: async ({ body, organizationId }, { tenants }) => ({
-      lines: await tenants.people.export(organizationId, body as unknown as PersonInput),
+    handler: async ({ body, organizationId, request }, { tenants }) => ({
+      lines: await tenants.people.export(organizationId, body as unknown as PersonInput, { signal: request }),
     }),
   },
 ])

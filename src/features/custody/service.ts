@@ -9,10 +9,11 @@ import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { isoOrNull, parseOptions, parseSubject } from '../../core/tenancy/scope.ts'
 import type { PeopleApi } from './api.ts'
 import { NO_COUNTS } from './counts.ts'
-import { type Erasing, type ErasureServices, FIRST_PASS } from './erasing.ts'
+import { type CustodyServices, type Erasing, FIRST_PASS } from './erasing.ts'
 import { exported } from './export.ts'
-import { eraseOptions, personInput } from './input.ts'
+import { eraseOptions, exportOptions, personInput } from './input.ts'
 import type { ErasureRecord, ExportedLine, PersonInput } from './model.ts'
+import type { Step } from './pace.ts'
 import { type ErasureValue, erasureKind, RUNNING } from './records.ts'
 
 /** How long a call goes on with an erasure before it answers. */
@@ -27,7 +28,7 @@ interface Named {
 }
 
 /** The use cases of erasure and export. */
-export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant<PeopleApi> {
+export function createPeople(core: CustodyServices, erasing: Erasing): PerTenant<PeopleApi> {
   const { storage, stores, audit, ids, clock, kinds, hashes, organizations, box, wake } = core
   const store = stores.always(erasureKind)
   const resource = createResource(organizations, {
@@ -88,10 +89,10 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
     async erase(organizationId, input, options) {
       const whom = named(input)
       const { person, target } = whom
-      const { dryRun = false } = parseOptions(eraseOptions, options)
+      const { dryRun = false, signal } = parseOptions(eraseOptions, options)
       const owner = await ownerOf(organizationId)
       if (dryRun) {
-        const counts = await erasing.count(owner, person)
+        const counts = await erasing.count(owner, person, signal)
         const createdAt = new Date(clock.now()).toISOString()
         return {
           id: null,
@@ -113,8 +114,9 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
     },
     getErasure: async (organizationId, id) => resource.get(ownerIn(organizationId), id),
     listErasures: async (organizationId, query) => resource.list(ownerIn(organizationId), query),
-    async export(organizationId, input) {
+    async export(organizationId, input, options) {
       const { person, target } = named(input)
+      const { signal } = parseOptions(exportOptions, options)
       const owner = await ownerOf(organizationId)
       const { id, ...entry } = audit.entry({
         organizationId,
@@ -122,16 +124,17 @@ export function createPeople(core: ErasureServices, erasing: Erasing): PerTenant
         target,
       })
       await stores.always(entry.kind).insert({ id, organizationId: null, value: entry.value })
-      return lines(owner, person)
+      return lines(owner, person, core.pace(owner, signal))
     },
   }
 
   async function* lines(
     owner: string | null,
     person: PersonInput,
+    step: Step,
   ): AsyncGenerator<ExportedLine, void, undefined> {
-    for await (const { ids: some } of erasing.organizations(owner))
-      for (const id of some) yield* exported(core, id, person)
+    for await (const { ids: some } of erasing.organizations(step, owner))
+      for (const id of some) yield* exported({ ...core, step }, id, person)
   }
 }
 
