@@ -1,4 +1,5 @@
-import { createPepper, pepperWrites } from '../../src/core/people/pepper.ts'
+import { createPepper } from '../../src/core/people/pepper.ts'
+import { pepperWrites } from '../../src/core/people/pepper-records.ts'
 import { createPersonHashes, type PersonHashes } from '../../src/core/people/person-hashes.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createRecordStores } from '../../src/core/records/record-stores.ts'

@@ -1,23 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { type SecretValue, secretKind } from '../access/secrets.ts'
+import { secretKind } from '../access/secrets.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
-import type { RecordInsert } from '../ports/storage/records.ts'
-import { digest } from '../records/digest.ts'
-import type { RecordKind } from '../records/record-kind.ts'
 import type { RecordStores } from '../records/record-stores.ts'
-
-interface CheckValue {
-  readonly check: string
-}
-
-/** Apart from the pepper, so that a backup without secrets does not lose both unnoticed. */
-const checkKind: RecordKind<CheckValue> = {
-  name: 'pepper_checks',
-  version: 1,
-  notPersonal: 'a check of the service',
-}
-
-const ID = 'pepper'
+import { checkKind, checkOf, PEPPER_ID, pepperWrites } from './pepper-records.ts'
 
 /**
  * The pepper of a storage: 256 random bits, created at the first start and the same for all processes. It never changes:
@@ -35,13 +20,13 @@ export function createPepper(stores: RecordStores): () => Promise<string> {
 
   return async function pepper() {
     // First the check: both are stored in one commit, so that where it is, the pepper is.
-    let check = await checks.find({ id: ID })
+    let check = await checks.find({ id: PEPPER_ID })
     if (check === null) {
       const created = await create()
       if (created !== null) return created
-      check = await checks.find({ id: ID })
+      check = await checks.find({ id: PEPPER_ID })
     }
-    const stored = await secrets.find({ id: ID })
+    const stored = await secrets.find({ id: PEPPER_ID })
     if (stored !== null && check?.value.check === checkOf(stored.value.secret)) return stored.value.secret
     throw new NotifierError('invalid_configuration', { message: WRONG })
   }
@@ -50,16 +35,3 @@ export function createPepper(stores: RecordStores): () => Promise<string> {
 const WRONG =
   'The pepper of this storage was changed or removed, so that no suppression and no opt-out would be found. Restore the ' +
   'record "pepper" of the kind "secrets", and that of the kind "pepper_checks", from a backup.'
-
-/** Stores a pepper. */
-export function pepperWrites(secret: string): readonly [RecordInsert<SecretValue>, RecordInsert<CheckValue>] {
-  const of = { do: 'insert', id: ID, organizationId: null } as const
-  return [
-    { ...of, kind: secretKind, value: { secret } },
-    { ...of, kind: checkKind, value: { check: checkOf(secret) } },
-  ]
-}
-
-function checkOf(secret: string): string {
-  return digest(`${secret}\ncheck`)
-}

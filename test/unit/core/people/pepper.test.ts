@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { createPepper, pepperWrites } from '../../../../src/core/people/pepper.ts'
+import { createPepper } from '../../../../src/core/people/pepper.ts'
+import { pepperWrites } from '../../../../src/core/people/pepper-records.ts'
 import { createPersonHashes } from '../../../../src/core/people/person-hashes.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
 import { createRecordStores } from '../../../../src/core/records/record-stores.ts'
