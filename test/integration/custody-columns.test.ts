@@ -85,7 +85,7 @@ async function onPostgres(): Promise<Opened> {
       return Object.fromEntries(found.rows.map(({ name, columns }) => [name, columns]))
     },
     async names(table, column) {
-      const sql = `SELECT 1 FROM "${schema}".${table} WHERE strpos(${column}, $1) > 0 LIMIT 1`
+      const sql = `SELECT 1 FROM "${schema}".${table} WHERE strpos(${column}::text, $1) > 0 LIMIT 1`
       return (await pool.query(sql, [MARKER])).rows.length > 0
     },
   }

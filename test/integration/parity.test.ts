@@ -13,6 +13,7 @@ const [reference = never()] = HARNESSES
 const TRANSPORT = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding', 'x-powered-by', 'vary'])
 const GENERATED = /\b(?:(?:notif|log)_\d+|(?:tpl|req|key|wh|att|grp)_[\w-]{22})/g
 /** The token of a link, which contains an id. */
+const UNDO = /(name="undo" value=")[\w.-]+/g
 const TOKEN = /\bt=[\w-]+(?:\.|%2E)[\w-]{22}/g
 const RANDOM = /"(nextCursor|secret|hint)":"[^"]+"/g
 
@@ -35,6 +36,7 @@ async function play(
     const normalize = (text: string): string =>
       text
         .replaceAll(TOKEN, 't=…')
+        .replaceAll(UNDO, '$1…')
         .replaceAll(RANDOM, '"$1":"…"')
         .replaceAll(GENERATED, (id) => {
           const name = ids.get(id) ?? `<${id.split('_')[0]} ${count++} of "${each.title}">`

@@ -174,7 +174,12 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
       for (const [index, id] of ids.entries()) {
         const timeline = await api.notifications.timeline(id)
         expect(timeline.map(({ sequence }) => sequence)).toEqual(timeline.map((_entry, place) => place + 1))
-        const types = timeline.slice(1).map(({ type }) => type)
+        // A cancellation after the settlement finds what waits for another attempt.
+        const mayBeCancelled = index % 15 === 0
+        const types = timeline
+          .slice(1)
+          .map(({ type }) => type)
+          .filter((type) => !mayBeCancelled || type !== 'cancelled')
         expect(types.toSorted()).toEqual(['delivered', index % 3 === 0 ? 'attempt_failed' : 'sent'].sort())
       }
     }

@@ -79,6 +79,14 @@ export const CUSTODY: Readonly<Record<string, Columns>> = {
     created_at: 'stays',
     notification: 'stays',
   },
+  address_runs: { run: 'stays', entries: 'stays', first_id: 'stays', last_id: 'stays' },
+  new_addresses: {
+    entries: 'stays',
+    first_id: 'stays',
+    last_id: 'stays',
+    ids: 'stays',
+    addresses: 'derived',
+  },
   copies: {
     notification: 'stays',
     address: 'derived',

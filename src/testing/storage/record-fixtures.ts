@@ -60,6 +60,7 @@ export interface Reminder {
 export const reminderKind: RecordKind<Reminder> = {
   name: 'contract_reminders',
   version: 1,
+  notPersonal: 'of a test',
   due: ({ at }) => at,
 }
 
