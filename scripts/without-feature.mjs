@@ -20,6 +20,7 @@ rmSync(join(copy, 'src', folder), { recursive: true })
 
 const composition = [
   'src/features/index.ts',
+  'src/client/types.ts',
   ...readdirSync(join(copy, 'src')).flatMap((file) => (file.endsWith('.ts') ? [`src/${file}`] : [])),
 ]
 const removed = composition.flatMap((file) => withoutIt(file))

@@ -36,7 +36,7 @@ describeDashboard('the page of the audit log', {}, (suite) => {
     const { page, host } = suite
     await host.notifier.organizations.create({ id: 'org_acme', name: 'Acme' })
     await signIn(page, host, await host.operatorKey(), '/audit-log', '*')
-    await page.getByRole('row', { name: /organization.created Acme .* org_acme/ }).waitFor()
+    await page.getByRole('row', { name: /organization.created Acme .* Acme/ }).waitFor()
     await page
       .getByRole('row', { name: /operator_key.created .* All organizations/ })
       .first()
