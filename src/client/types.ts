@@ -51,7 +51,7 @@ interface Own {
   /** Says of every gate in order what it decides about a message that is not sent. */
   explain(message: SendInput, options?: CallOptions): Promise<readonly Open<Explanation>[]>
   readonly notifications: Remote<Omit<NotificationsApi, 'cancel' | 'reschedule' | 'resend'>> & {
-    /** Cancels a notification before its first attempt. */
+    /** Cancels a notification that waits, for its first attempt or for another one. */
     cancel(id: string, options?: CallOptions): Promise<Open<NotificationRecord>>
     /** Changes `sendAt` of a scheduled notification; null sends it now. */
     reschedule(id: string, change: RescheduleInput, options?: CallOptions): Promise<Open<NotificationRecord>>
