@@ -155,7 +155,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli/' },
       to: {
-        pathNot: ['^src/cli/', '^src/core/lifecycle/version\\.ts$'],
+        pathNot: ['^src/cli/', '^src/core/(lifecycle/version|input/nearest-name)\\.ts$'],
         dynamic: false,
         dependencyTypesNot: ['type-only', 'core'],
       },

@@ -4,10 +4,10 @@ import { buffer } from 'node:stream/consumers'
 import type { OpenApiDocument } from '../core/rest/openapi.ts'
 import { GENERAL, SERVICE } from './command.ts'
 import { type Connection, connect } from './connect.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { Exit, type ExitCode, exitOf, messageOf, usage } from './exit.ts'
 import { type Flags, type Given, type Parsed, parse } from './flags.ts'
 import { helpOf, rows } from './help.ts'
-import { didYouMean } from './nearest.ts'
 import {
   BYTES_FLAGS,
   CALL_FLAGS,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { didYouMean } from './did-you-mean.ts'
 import { usage } from './exit.ts'
-import { didYouMean } from './nearest.ts'
 
 export interface Flag {
   readonly about: string

@@ -1,10 +1,10 @@
 import { VERSION } from '../core/lifecycle/version.ts'
 import { CONFIG, type Command, GENERAL, SERVICE } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { EXIT, type ExitCode, failureOf, usage } from './exit.ts'
 import { parse } from './flags.ts'
 import { helpOf, rows } from './help.ts'
-import { didYouMean } from './nearest.ts'
 import { note, print, styled, type Terminal } from './terminal.ts'
 
 /** Runs one command line, and returns its exit code. */
