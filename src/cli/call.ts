@@ -34,7 +34,7 @@ export async function call(terminal: Terminal, argv: readonly string[]): Promise
       perform(terminal, connection, wanted),
     )
   }
-  // Plug-ins and channels of the service add to what is built in.
+  // Plug-ins and channels of the service add operations and fields.
   const flags = connectionFlags(argv.slice(1))
   const connection = await connect(terminal, flags).catch(() => Promise.reject(wanted))
   return within(connection, async () => {
@@ -92,7 +92,7 @@ interface Wanted {
   readonly flags: Parsed
 }
 
-/** An operation with its flags, or what is wrong with them. */
+/** An operation with its flags, or the fault in them. */
 function prepared(id: string, argv: readonly string[], known: Operations): Wanted | Exit {
   const operation = known.get(id)
   if (operation === undefined)
@@ -124,7 +124,7 @@ async function list(terminal: Terminal, argv: readonly string[], known: Operatio
         operationsOf(await documentOf(connection)),
       )
     : known
-  // What has another path already.
+  // The others are further paths of the same operations.
   const own = [...all.values()].filter(({ path, id }) => !path.startsWith('/admin/') && !/Via[A-Z]/.test(id))
   if (flags.on('json')) {
     for (const { id, tag, method, path, summary } of own)
@@ -265,7 +265,7 @@ function fieldValue(operation: CallableOperation, field: Field, given: readonly 
   const parts = given.filter(({ path }) => path.length > 0)
   if (parts.length > 0) {
     const base = whole[0] ?? {}
-    if (typeof base !== 'object') throw usage(`--${field.flag} is given as a text and as an object.`)
+    if (typeof base !== 'object') throw usage(`--${field.flag} has both a text and properties.`)
     return parts.reduce(
       (object, { path, value }) =>
         withProperty(object, path, one({ ...field, ...operation.propertyOf(field, path) }, value)),

@@ -47,7 +47,7 @@ export const SERVICE: Flags = {
 }
 export const GENERAL: Flags = {
   json: { about: 'Print JSON as the REST API answers it, one object a line.' },
-  help: { about: 'Show this.' },
+  help: { about: 'Show this help.' },
 }
 
 /** Of commands that ask first. */

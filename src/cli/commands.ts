@@ -72,7 +72,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'notifications cancel',
-    about: 'Cancel notifications before their first attempt.',
+    about: 'Cancel notifications that wait for an attempt.',
     arguments: IDS,
     flags: YES,
     examples: ['carillon notifications cancel notif_3fJ0kT9sLrZy --yes'],
@@ -146,7 +146,7 @@ export const COMMANDS: readonly Command[] = [
     flags: {
       permission: { value: 'level', about: '"Read Only", "Write" or "Full Access". Default: Write.' },
       grant: { value: 'grant', about: '"content": read the text of messages.', many: true },
-      expires: { value: 'duration', about: 'Works for so long. Default: forever.' },
+      expires: { value: 'duration', about: 'How long it works. Default: forever.' },
       allow: { value: 'network', about: 'Address or CIDR block that may use it. Default: any.', many: true },
       ...OPERATOR,
     },

@@ -3,7 +3,7 @@ import type { Call } from './command.ts'
 import { type Connection, connect } from './connect.ts'
 import type { ExitCode } from './exit.ts'
 
-/** What a command works with. */
+/** The service that a command calls. */
 export interface Service {
   /** The methods of the organization that the flags name. */
   readonly client: OrganizationClient

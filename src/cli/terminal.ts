@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import { Exit, usage } from './exit.ts'
 
-/** What a process gives to the command line. */
+/** The process of the command line: its environment, streams and signals. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -85,7 +85,7 @@ function aligned(head: readonly string[], rows: readonly (readonly string[])[]):
   )
 }
 
-/** Waits for what a signal does not end. */
+/** Rejects on a signal, while work that takes none goes on. */
 export function interruptible<Result>(work: Promise<Result>, { signal }: Terminal): Promise<Result> {
   return Promise.race([
     work,
@@ -93,8 +93,8 @@ export function interruptible<Result>(work: Promise<Result>, { signal }: Termina
   ])
 }
 
-/** A text of others on one line, without what steers a terminal. */
+/** A foreign text on one line, without control characters. */
 export function plain(value: unknown): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes them
   return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ')
 }

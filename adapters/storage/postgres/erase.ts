@@ -35,7 +35,7 @@ const LOCK_DELIVERIES = `
     SELECT d.seq, d.event_id, d.endpoint, d.payload FROM carillon.deliveries AS d
     WHERE ${OWN_EVENTS('n.id')} ORDER BY d.event_id, d.endpoint FOR UPDATE) AS d`
 
-/** Without a wait: whoever has a job may wait for its delivery. */
+/** Without a wait: the holder of a job may wait for its delivery. */
 const LOCK_FREE_JOBS = `
   SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND state <> 2 FOR UPDATE SKIP LOCKED`
 

@@ -90,7 +90,7 @@ async function providerFindings(notifier: MultiTenantNotifier): Promise<readonly
   return checked.map(({ channel, name, result, reason }) => {
     const part = `provider ${channel}/${name}`
     if (result !== 'fails')
-      return ok(part, result === 'works' ? 'answers and takes its credentials' : 'has no check')
+      return ok(part, result === 'works' ? 'answers and accepts its credentials' : 'has no check')
     const remedy = `Correct the options of "${name}": docs/channels.md says what each provider needs.`
     return { part, result: 'failed', message: reason ?? 'fails', remedy }
   })

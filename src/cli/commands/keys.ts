@@ -48,7 +48,7 @@ export const list: Run = (call) =>
     return
   })
 
-/** The key itself goes to stdout, once; what it is to stderr. */
+/** The key itself goes to stdout, once; its id and rights to stderr. */
 async function showSecret(
   { terminal, flags }: Call,
   {
@@ -69,7 +69,7 @@ export const create: Run = (call) =>
     const expires = flags.text('expires')
     const created = await keysOf(call, service).create({
       name,
-      // The operation checks what is given.
+      // The operation validates it.
       permission: (flags.text('permission') ?? 'Write') as Permission,
       grants: flags.texts('grant') as readonly Grant[],
       ...(expires === undefined

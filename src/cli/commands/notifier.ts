@@ -31,7 +31,7 @@ export const worker: Run = async ({ terminal, flags }) => {
     `Delivers from ${storage.name} with ${providers.map(({ channel, name }) => `${channel}/${name}`).join(', ') || 'no provider'}. Ctrl+C stops it.`,
   )
   if (!signal.aborted) await once(signal, 'abort')
-  note(terminal, 'Stops; running attempts end first.')
+  note(terminal, 'Stopping; running attempts end first.')
   await notifier.stop({ timeoutMs })
   return undefined
 }

@@ -33,7 +33,7 @@ export const RUNNING = 'running'
 export const erasureKind: RecordKind<ErasureValue> = {
   name: 'erasures',
   version: 1,
-  notPersonal: 'names nobody once it is complete',
+  notPersonal: 'names no one once it is complete',
   list: ({ about }) => (about === null ? 'completed' : RUNNING),
   // Of one person one is running.
   key: ({ about, target }, organizationId) => (about === null ? null : `${organizationId}\n${target}`),
