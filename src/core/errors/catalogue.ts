@@ -207,7 +207,7 @@ const ROWS = {
   ],
   content_removed: [
     409,
-    'The content was removed: the message is marked sensitive and its delivery has ended, a preference had turned it off and it was large, or its days are over.',
+    'The content was removed: the message is marked sensitive and its delivery has ended, a preference had turned it off and it was large, its days are over, or the person was erased.',
     'Send a new message.',
   ],
   not_retryable: [
