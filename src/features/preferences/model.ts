@@ -161,20 +161,26 @@ function dated(
   }
 }
 
+/** A cell: on or off, null for none, with the time of the choice, null if unknown. */
+export type CellState = readonly [on: boolean | null, at: number | null]
+
 /** All cells by {@link cellName}. */
-export function flatCells({ channels, categories }: Preferences): ReadonlyMap<string, boolean> {
+export function flatCells({ channels, categories, chosenAt }: Preferences): ReadonlyMap<string, CellState> {
   const all: [string, Cells][] = [['', channels], ...Object.entries(categories)]
   return new Map(
     all.flatMap(([category, cells]) =>
-      Object.entries(cells).map(([channel, on]): [string, boolean] => [cellName(category, channel), on]),
+      Object.entries(cells).map(([channel, on]): [string, CellState] => {
+        const name = cellName(category, channel)
+        return [name, [on, chosenAt?.[name] ?? null]]
+      }),
     ),
   )
 }
 
-/** The preferences with other cells, by {@link cellName}: on or off, and when that was chosen, null if unknown. */
+/** The preferences with other cells, by {@link cellName}. */
 export function datedCells(
   { quietHours, chosenAt }: Preferences,
-  cells: ReadonlyMap<string, readonly [on: boolean | null, at: number | null]>,
+  cells: ReadonlyMap<string, CellState>,
 ): Preferences {
   const byCategory = new Map<string, [string, boolean][]>()
   for (const [name, [on]] of cells) {

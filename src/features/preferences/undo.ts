@@ -1,31 +1,27 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { Preferences } from './model.ts'
-import { datedCells, flatCells } from './model.ts'
-
-/** A cell as it was and is: on or off, null for none, with the time of the choice, null if unknown. */
-export type CellState = readonly [on: boolean | null, at: number | null]
+import { type CellState, datedCells, flatCells, type Preferences } from './model.ts'
 
 /** A cell that a change has changed, by its name. */
 export type ChangedCell = readonly [name: string, before: CellState, after: CellState]
 
-function stateOf(preferences: Preferences, name: string): CellState {
-  const on = flatCells(preferences).get(name)
-  return on === undefined ? [null, null] : [on, preferences.chosenAt?.[name] ?? null]
+const NO_CELL: CellState = [null, null]
+
+function isSame([on, at]: CellState, [otherOn, otherAt]: CellState): boolean {
+  return on === otherOn && at === otherAt
 }
 
 /** The cells that differ, with their times. */
 export function changesBetween(before: Preferences, after: Preferences): readonly ChangedCell[] {
-  const names = new Set([...flatCells(before).keys(), ...flatCells(after).keys()])
-  return [...names]
-    .map((name): ChangedCell => [name, stateOf(before, name), stateOf(after, name)])
-    .filter(([, was, is]) => !isDeepStrictEqual(was, is))
+  const [were, are] = [flatCells(before), flatCells(after)]
+  return [...new Set([...were.keys(), ...are.keys()])]
+    .map((name): ChangedCell => [name, were.get(name) ?? NO_CELL, are.get(name) ?? NO_CELL])
+    .filter(([, was, is]) => !isSame(was, is))
 }
 
 /** The preferences with the cells as they were before. A cell that has changed again stays. */
 export function undone(preferences: Preferences, changes: readonly ChangedCell[]): Preferences {
-  const cells = new Map([...flatCells(preferences).keys()].map((name) => [name, stateOf(preferences, name)]))
+  const cells = new Map(flatCells(preferences))
   for (const [name, before, after] of changes) {
-    if (!isDeepStrictEqual(stateOf(preferences, name), after)) continue
+    if (!isSame(cells.get(name) ?? NO_CELL, after)) continue
     if (before[0] === null) cells.delete(name)
     else cells.set(name, before)
   }
@@ -34,5 +30,6 @@ export function undone(preferences: Preferences, changes: readonly ChangedCell[]
 
 /** Whether the cells are as they were before the changes. */
 export function isUndone(preferences: Preferences, changes: readonly ChangedCell[]): boolean {
-  return changes.every(([name, before]) => isDeepStrictEqual(stateOf(preferences, name), before))
+  const cells = flatCells(preferences)
+  return changes.every(([name, before]) => isSame(cells.get(name) ?? NO_CELL, before))
 }

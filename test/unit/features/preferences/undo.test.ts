@@ -38,3 +38,22 @@ it('keeps what was chosen since, and what another change has done', () => {
     chosenAt: { ...before.chosenAt, 'offers:sms': 12, 'offers:push': 12 },
   })
 })
+
+it('reads the preferences once, however many cells there are', () => {
+  let reads = 0
+  const categories = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [`news${at}`, { email: true, sms: true }]),
+  )
+  const many: Preferences = {
+    channels: {},
+    get categories() {
+      reads += 1
+      return categories
+    },
+  }
+  const changes = changesBetween(many, { channels: {}, categories: {} })
+  expect([changes.length, reads]).toEqual([200, 1])
+  undone(many, changes)
+  isUndone(many, changes)
+  expect(reads).toBe(3)
+})
