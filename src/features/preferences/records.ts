@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cells } from '../../core/notification/cells.ts'
 import { addressName, type PersonHashes, recipientName } from '../../core/people/person-hashes.ts'
 import type { PersonalRecords } from '../../core/people/personal-records.ts'
 import type { DelayedOf } from '../../core/ports/storage/notifications.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
-import { cellName, type Preferences } from './model.ts'
+import { datedCells, flatCells, type Preferences } from './model.ts'
 
 /** Preferences as stored: one record per person, and one of an organization for all its people. */
 export interface PreferenceValue extends Preferences {
@@ -69,11 +68,6 @@ export function ownerOrganization(organizationId: string): PreferenceOwner {
   return { organizationId, by: 'organization', id, auditTarget: 'organization', messages }
 }
 
-/** Only what is turned off. */
-function optOutsOf(cells: Cells): Cells {
-  return Object.fromEntries(Object.entries(cells).filter(([, on]) => !on))
-}
-
 /** What a person has turned off stays so, under the hash. Quiet hours go: they say something about a life. */
 export const personalPreferences = (
   hashes: Pick<PersonHashes, 'address' | 'recipient'>,
@@ -86,28 +80,10 @@ export const personalPreferences = (
       : [ownerByAddress(organizationId, address.kind.name, hashes.address(address.kind, address.to)).id]),
   ],
   erased(value) {
-    const channels = optOutsOf(value.channels)
-    const categories = Object.fromEntries(
-      Object.entries(value.categories).flatMap(([id, cells]) => {
-        const off = optOutsOf(cells)
-        return Object.keys(off).length === 0 ? [] : [[id, off]]
-      }),
-    )
-    if (Object.keys({ ...channels, ...categories }).length === 0) return null
-    const { by, updatedAt, chosenAt } = value
-    const names = new Set(
-      [['', channels] as const, ...Object.entries(categories)].flatMap(([id, cells]) =>
-        Object.keys(cells).map((channel) => cellName(id, channel)),
-      ),
-    )
-    const times = Object.fromEntries(Object.entries(chosenAt ?? {}).filter(([name]) => names.has(name)))
-    const kept = {
-      channels,
-      categories,
-      by,
-      updatedAt,
-      ...(chosenAt === undefined ? {} : { chosenAt: times }),
-    }
+    const off = new Map([...flatCells(value)].filter(([, [on]]) => on === false))
+    if (off.size === 0) return null
+    const { by, updatedAt } = value
+    const kept = { ...datedCells({ ...value, quietHours: undefined }, off), by, updatedAt }
     return isDeepStrictEqual(kept, value) ? value : kept
   },
   exported(record) {
