@@ -4,8 +4,8 @@ import type { Refusal, RefusalQuery } from './model.ts'
 /** Messages that were refused. */
 export interface Refusals {
   /**
-   * The last 100 of the organization, latest first. A refusal is stored after about a second, so one before a crash may be
-   * missing. They end with `logDays`.
+   * The last 100 of the organization, latest first; fewer if they are long. A refusal is stored after about a second, so one
+   * before a crash may be missing. They end with `logDays`.
    *
    * @throws NotifierError `invalid_parameter`, `invalid_channel`
    *

@@ -8,8 +8,9 @@ import type { Person, PersonalRecords } from '../../core/people/personal-records
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { Refusal } from './model.ts'
 
-/** Most refusals of an organization. */
-export const MOST_REFUSALS = 100
+/** Most refusals of an organization, and characters of all together: one may have some thousand. */
+const MOST_REFUSALS = 100
+const MOST_TOGETHER = 64 * 1024
 
 /** Times in epoch milliseconds. */
 export interface StoredRefusal extends Omit<Refusal, 'at' | 'firstAt'> {
@@ -29,6 +30,7 @@ export const refusalKind: RecordKind<RefusalsValue> = { name: 'refusals', versio
 
 export const NO_REFUSALS: RefusalsValue = { refusals: [] }
 
+/** Of a text. */
 const MOST_CHARACTERS = 300
 const MOST_OF_ADDRESS = 1_000
 
@@ -50,7 +52,7 @@ export function refusalOf(
     firstAt: at,
     count: 1,
     code: error.code,
-    message: error.message.slice(0, MOST_CHARACTERS),
+    message: cut(error.message, MOST_CHARACTERS) ?? '',
     field: cut(field, MOST_CHARACTERS),
     channel,
     to: to !== null && isAddress(known, channel, to) ? to : null,
@@ -59,7 +61,7 @@ export function refusalOf(
     sentBy:
       sentBy === undefined
         ? null
-        : { id: sentBy.id.slice(0, MOST_CHARACTERS), name: cut(sentBy.name, MOST_CHARACTERS) },
+        : { id: cut(sentBy.id, MOST_CHARACTERS) ?? '', name: cut(sentBy.name, MOST_CHARACTERS) },
   }
 }
 
@@ -82,32 +84,58 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
+/** A copy: a slice would keep the whole text in memory. */
 function cut(value: unknown, most: number): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, most) : null
+  if (typeof value !== 'string' || value === '') return null
+  return value.length <= most ? value : Buffer.from(value.slice(0, most)).toString()
 }
 
 /** Equal refusals have one name. */
 function nameOf(one: StoredRefusal): string {
   const { code, message, field, channel, to, recipient, template, sentBy } = one
-  return JSON.stringify([code, message, field, channel, to, recipient, template, sentBy?.id])
+  return JSON.stringify([code, message, field, channel, to, recipient, template, sentBy?.id, sentBy?.name])
 }
 
-/** Adds one that may repeat another, as the last. */
-export function addTo(refusals: Map<string, StoredRefusal>, one: StoredRefusal): void {
-  const name = nameOf(one)
-  const before = refusals.get(name)
-  refusals.delete(name)
-  refusals.set(
-    name,
-    before === undefined ? one : { ...one, firstAt: before.firstAt, count: before.count + one.count },
-  )
+/** The latest refusals of an organization. */
+export interface LatestRefusals {
+  /** Of all together. */
+  readonly characters: number
+  /** Adds the latest one, which may repeat another. The oldest ones make room for it. */
+  add(one: StoredRefusal): void
+  /** Latest first. */
+  list(): readonly StoredRefusal[]
 }
 
-export function withRefusals(value: RefusalsValue, added: Iterable<StoredRefusal>): RefusalsValue {
-  const all = new Map(value.refusals.map((one) => [nameOf(one), one]))
-  for (const one of added) addTo(all, one)
-  const refusals = [...all.values()].sort((one, other) => other.number - one.number).slice(0, MOST_REFUSALS)
-  return { refusals }
+/** @param refusals in any order */
+export function latestRefusals(refusals: readonly StoredRefusal[] = []): LatestRefusals {
+  /** By name, oldest first. */
+  const all = new Map<string, StoredRefusal>()
+  let characters = 0
+
+  function remove(name: string): void {
+    if (all.delete(name)) characters -= name.length
+  }
+
+  function add(one: StoredRefusal): void {
+    const name = nameOf(one)
+    const { firstAt = one.firstAt, count = 0 } = all.get(name) ?? {}
+    remove(name)
+    all.set(name, { ...one, firstAt, count: count + one.count })
+    characters += name.length
+    for (const [oldest] of all) {
+      if (all.size <= MOST_REFUSALS && characters <= MOST_TOGETHER) break
+      remove(oldest)
+    }
+  }
+
+  for (const one of refusals.toSorted((one, other) => one.number - other.number)) add(one)
+  return {
+    get characters() {
+      return characters
+    },
+    add,
+    list: () => [...all.values()].reverse(),
+  }
 }
 
 /** Whether a refused message went to an address, in any spelling. */

@@ -15,23 +15,23 @@ import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { Refusals } from './api.ts'
 import type { RefusalQuery } from './model.ts'
 import {
-  addTo,
-  MOST_REFUSALS,
+  type LatestRefusals,
+  latestRefusals,
   NO_REFUSALS,
   refusalKind,
   refusalOf,
   type StoredRefusal,
   shown,
   wentTo,
-  withRefusals,
 } from './records.ts'
 
 /** Refusals within this time are stored together. */
 const GATHER_MS = 1_000
 /** Organizations whose refusals are stored together; others wait for the next time. */
 const AT_ONCE = 20
-/** Most organizations with refusals that are not stored yet. Those of others are not recorded. */
+/** Most organizations with refusals that are not stored yet, and characters of these. Others are not recorded. */
 const MOST_WAITING = 500
+const MOST_CHARACTERS = 4 * 1024 * 1024
 
 type Filter = Pick<RefusalQuery, 'channel' | 'to' | 'recipient'> & { readonly code?: ErrorCode | undefined }
 
@@ -65,8 +65,10 @@ export function createRefusals({
   onError,
 }: RefusalServices): PerTenant<Refusals> & Recording {
   const store = stores.always(refusalKind)
-  /** By organization, and then by name, oldest first. */
-  const waiting = new Map<string, Map<string, StoredRefusal>>()
+  /** By organization. */
+  const waiting = new Map<string, LatestRefusals>()
+  /** Of those that wait. */
+  let characters = 0
   let storing: Promise<void> = Promise.resolve()
   let cancelTimer: (() => void) | null = null
   let closed = false
@@ -86,10 +88,13 @@ export function createRefusals({
   async function storeSome(): Promise<void> {
     if (maintained()) return
     const some = [...waiting].slice(0, AT_ONCE)
-    for (const [organizationId] of some) waiting.delete(organizationId)
+    for (const [organizationId, refusals] of some) {
+      waiting.delete(organizationId)
+      characters -= refusals.characters
+    }
     await Promise.all(
       some.map(([organizationId, refusals]) =>
-        add(organizationId, [...refusals.values()]).catch((error: unknown) => {
+        add(organizationId, refusals.list()).catch((error: unknown) => {
           // The organization does not exist, or the storage is away, of which sends tell.
           if (!isNotifierError(error)) onError(error)
         }),
@@ -100,26 +105,29 @@ export function createRefusals({
   async function add(organizationId: string, refusals: readonly StoredRefusal[]): Promise<void> {
     const id = organizationId
     for (;;) {
-      const changed = await store.change(id, ({ value }) => withRefusals(value, refusals))
+      const changed = await store.change(id, ({ value }) => ({
+        refusals: latestRefusals([...value.refusals, ...refusals]).list(),
+      }))
       if (changed !== 'unknown') return
-      const value = withRefusals(NO_REFUSALS, refusals)
-      if ((await store.insert({ id, organizationId, value })) !== 'taken') return
+      if ((await store.insert({ id, organizationId, value: { refusals } })) !== 'taken') return
     }
   }
 
   return {
     refused(message) {
+      if (characters >= MOST_CHARACTERS) return
       const { organizationId } = message
       let refusals = waiting.get(organizationId)
       if (refusals === undefined) {
         if (waiting.size >= MOST_WAITING) return
-        refusals = new Map()
+        refusals = latestRefusals()
         waiting.set(organizationId, refusals)
       }
       const now = clock.now()
       number = Math.max(number + 1, Math.floor(now * 1_000))
-      addTo(refusals, refusalOf(message, kinds, now, number))
-      if (refusals.size > MOST_REFUSALS) refusals.delete(refusals.keys().next().value as string)
+      characters -= refusals.characters
+      refusals.add(refusalOf(message, kinds, now, number))
+      characters += refusals.characters
       arm()
     },
 
@@ -129,7 +137,10 @@ export function createRefusals({
       await organizations.existing(organizationId)
       await storing
       const stored = (await store.find({ id: organizationId }))?.value ?? NO_REFUSALS
-      const { refusals } = withRefusals(stored, waiting.get(organizationId)?.values() ?? [])
+      const refusals = latestRefusals([
+        ...stored.refusals,
+        ...(waiting.get(organizationId)?.list() ?? []),
+      ]).list()
       return listOf('refusals', pageOf(refusals.filter(isWanted), page), page, shown)
     },
 
@@ -152,11 +163,11 @@ export function createRefusals({
 
 /** @throws NotifierError `invalid_channel` */
 function wanted(
-  { known }: Kinds,
+  kinds: Kinds,
   { channel: name, to, recipient, code }: Filter,
 ): (one: StoredRefusal) => boolean {
-  if (name !== undefined && !known.has(name)) throw unknownChannel(name, { known } as Kinds)
-  const those = [...known.values()].filter((kind) => name === undefined || kind.name === name)
+  if (name !== undefined && !kinds.known.has(name)) throw unknownChannel(name, kinds)
+  const those = [...kinds.known.values()].filter((kind) => name === undefined || kind.name === name)
   return (one) =>
     (name === undefined || one.channel === null || one.channel === name) &&
     (to === undefined || those.some((kind) => wentTo(one, kind, to))) &&

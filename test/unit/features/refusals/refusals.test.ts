@@ -146,6 +146,41 @@ describe('a refused send', () => {
   })
 })
 
+/** With some 2,000 characters as JSON. */
+const long = (name: string): object => ({ ...wrong(name), template: '\u0001'.repeat(500) })
+
+describe('refusals have bounds', () => {
+  it('of an organization: the latest ones stay', async () => {
+    const { notifier, clock } = await start()
+    const latest = async () => (await notifier.refusals.list({ limit: 100 })).items
+    for (let number = 0; number < 40; number += 1) await refused(notifier, long(`${number}`))
+    await clock.advance(1_000)
+    for (let number = 40; number < 80; number += 1) await refused(notifier, long(`${number}`))
+    const waiting = await latest()
+    await clock.advance(1_000)
+    for (const items of [waiting, await latest()]) {
+      expect(items[0]).toMatchObject({ to: '79@example.com' })
+      expect(items.length).toBeGreaterThan(20)
+      expect(JSON.stringify(items).length).toBeLessThan(80_000)
+    }
+  })
+
+  it('of all organizations together, while they are not stored', async () => {
+    const { notifier, clock } = await start()
+    const many = Array.from({ length: 40 }, (_, at) => long(`${at}`))
+    for (let number = 0; number < 70; number += 1) {
+      const { id } = await notifier.organizations.create({ id: `org_${number}`, name: 'Acme' })
+      await notifier.organization(id).sendBatch(many as never)
+    }
+    const names = async () => (await notifier.refusals.list()).items.map(({ to }) => to)
+    await refused(notifier, wrong('late'))
+    expect(await names()).toEqual([])
+    await clock.advance(1_000)
+    await refused(notifier, wrong('later'))
+    expect(await names()).toEqual(['later@example.com'])
+  })
+})
+
 describe('the list', () => {
   it('finds an address in any spelling, a person, a channel and a code', async () => {
     const { notifier } = await start()
