@@ -73,7 +73,7 @@ export interface OrganizationClient extends Remote<Omit<Tenant, keyof Own | 'wai
 
 /** A client of a REST API: for the organization of its key, and with an operator key for all. */
 export interface Client extends OrganizationClient {
-  /** The methods of one organization that the key may act for, such as any with an operator key. */
+  /** The methods of one organization. An operator key may act for any, another key only for its own. */
   organization(id: string): OrganizationClient
   /** What operators see of all organizations together. */
   readonly allOrganizations: Remote<Omit<AllOrganizations, 'listen' | 'forget'>>

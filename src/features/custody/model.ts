@@ -16,7 +16,7 @@ export type PersonInput =
 export interface EraseOptions {
   /** True: only counts, and changes nothing. Default false. */
   readonly dryRun?: boolean | undefined
-  /** Ends a dry run that nobody waits for: it then rejects with an `AbortError`. An erasure goes on. */
+  /** Ends a dry run, which then rejects with an `AbortError`. An erasure goes on. */
   readonly signal?: Pick<AbortSignal, 'aborted'> | undefined
 }
 

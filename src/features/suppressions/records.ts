@@ -78,7 +78,7 @@ export function suppressionsOf(kinds: Kinds, hashes: Hashes): Follow {
     })
 }
 
-/** An entry outlives the address, so that erasure subscribes nobody again. */
+/** An entry outlives the address: an erasure does not undo an opt-out. */
 export const personalSuppressions = (hashes: Hashes): PersonalRecords<SuppressionValue> => ({
   kind: suppressionKind,
   ids: (organizationId, { address }) =>
