@@ -189,15 +189,21 @@ describe('a call ends', () => {
     ['while the server thinks', 30, () => {}],
     ['while the answer arrives', 30, drip],
     ['while it waits for a repetition', 30, refused(429, 'rate_limit_exceeded', { 'retry-after': '20' })],
-  ] as [string, number, Reply][])('when its signal aborts %s, with the reason', async (_, afterMs, reply) => {
-    replies = [reply]
-    const controller = new AbortController()
-    const reason = new Error('enough')
-    if (afterMs === 0) controller.abort(reason)
-    else setTimeout(() => controller.abort(reason), afterMs)
-    await expect(client().send(mail, { signal: controller.signal })).rejects.toBe(reason)
-    expect(requests.length).toBeLessThan(2)
-  })
+  ] as [string, number, Reply][])(
+    'when its signal aborts %s, with the reason',
+    async (when, afterMs, reply) => {
+      replies = [reply]
+      const idempotencyKey = when.replaceAll(' ', '-')
+      const controller = new AbortController()
+      const reason = new Error('enough')
+      if (afterMs === 0) controller.abort(reason)
+      else setTimeout(() => controller.abort(reason), afterMs)
+      const sending = client().send(mail, { signal: controller.signal, idempotencyKey })
+      await expect(sending).rejects.toBe(reason)
+      // The server may get an aborted request of the case before only now.
+      expect(requests.filter(({ key }) => key === idempotencyKey).length).toBeLessThan(2)
+    },
+  )
 
   it('and leaves nothing on a signal that outlives it', async () => {
     replies = [sent]
