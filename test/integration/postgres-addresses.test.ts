@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import type { PostgresTransaction } from '../../adapters/storage/postgres/transaction-handles.ts'
@@ -188,6 +189,26 @@ describeWithOwnPostgres('addresses', () => {
     expect(await entries()).toEqual({ written: 0, waiting: 1 })
     expect(await ids({ ...own, to: 'ada@example.com' })).toEqual([])
     expect(await ids({ ...own, to: 'bob@example.com' })).toEqual(given.slice(2))
+  })
+
+  it('of about the maximum length are found, and go with their notifications', async () => {
+    const { storage, ids, entries, write } = await opened()
+    // Not compressible.
+    const start = randomBytes(2_000).toString('base64')
+    const [one, other] = [1, 2].map(() => start + randomBytes(1_000).toString('base64'))
+    const given = await accept(
+      storage,
+      [one, other].map((to = '') => note({ to })),
+    )
+    for (const written of [false, true]) {
+      if (written) await write()
+      expect(await entries()).toEqual({ written: written ? 2 : 0, waiting: written ? 0 : 2 })
+      expect(await ids({ ...own, to: other })).toEqual(given.slice(1))
+      expect(await ids({ ...own, toPrefix: one?.slice(0, -1) })).toEqual(given.slice(0, 1))
+      expect(new Set(await ids({ ...own, toPrefix: start.toUpperCase() }))).toEqual(new Set(given))
+    }
+    await storage.custody.erase({ ...own, ids: given })
+    expect(await entries()).toEqual({ written: 0, waiting: 0 })
   })
 
   it('are each in one run after writers in a race with removals', async () => {

@@ -49,7 +49,7 @@ export interface Addresses {
   write(): Promise<boolean>
   /** Has addresses written if many wait. False: too many do, so that a list walks the notifications. */
   catchUp(): Promise<boolean>
-  /** The notifications with an address, in any order. Null: too many. */
+  /** The notifications with an address, or with one that begins as a long one does, in any order. Null: too many. */
   find(runner: Runner, filter: NotificationFilter): Promise<readonly KeyRow[] | null>
 }
 

@@ -1,13 +1,17 @@
+/** An entry of an index has at most 2,704 bytes, and a character up to four. Longer addresses are those of web push. */
+const INDEXED = 512
+
 /**
- * The index of notifications by address: see addresses.ts of the storage. These are functions so that their plans are
- * made once per connection, and can only walk indexes, whatever the statistics suggest.
+ * The index of notifications by address: see addresses.ts of the storage. It has their first {@link INDEXED}
+ * characters; lists compare whole addresses. These are functions so that their plans are made once per connection, and
+ * can only walk indexes, whatever the statistics suggest.
  *
  * `file_addresses_1` moves waiting addresses into a run with room, sorted, and returns their number. Each process that
  * runs it at the same time takes other rows and another run. `forget_addresses_1` removes those of notifications that
  * the caller has locked. Its second half sees what a concurrent move has stored: the first has waited for that.
  * `find_addresses_1` returns a row of nulls for each match of another organization.
  */
-export const addresses = `
+export const addresses: string = `
 CREATE FUNCTION carillon.file_addresses_1(p_most integer, p_room integer) RETURNS bigint
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
@@ -34,7 +38,7 @@ BEGIN
       SELECT ctid FROM carillon.new_addresses WHERE last_id <= v_until FOR UPDATE SKIP LOCKED))
     RETURNING ids, addresses),
   given AS MATERIALIZED (
-    SELECT unnest(ids) AS id, lower(unnest(addresses)) COLLATE "C" AS address FROM taken),
+    SELECT unnest(ids) AS id, left(lower(unnest(addresses)), ${INDEXED}) COLLATE "C" AS address FROM taken),
   written AS (
     INSERT INTO carillon.addresses (run, address, notification)
     SELECT v_run, address, id FROM given ORDER BY address)
@@ -71,7 +75,7 @@ BEGIN
       AND (SELECT bool_or(g.id IN (SELECT unnest(p_ids))) FROM unnest(w.ids) AS g (id));
   END IF;
   DELETE FROM carillon.addresses AS a USING (
-    SELECT n.id, lower(n.recipient) COLLATE "C" AS address, r.run
+    SELECT n.id, left(lower(n.recipient), ${INDEXED}) COLLATE "C" AS address, r.run
     FROM carillon.notifications AS n CROSS JOIN carillon.address_runs AS r
     WHERE n.id = ANY (p_ids) AND r.first_id <= n.id AND r.last_id >= n.id OFFSET 0) AS g
   WHERE a.run = g.run AND a.address = g.address AND a.notification = g.id;
@@ -86,11 +90,13 @@ SET enable_hashjoin = off SET enable_mergejoin = off
 SET plan_cache_mode = force_generic_plan SET jit = off
 AS $find$
 BEGIN
+  p_from := left(p_from, ${INDEXED});
+  p_until := left(p_until, ${INDEXED});
   RETURN QUERY
   SELECT n.id, n.created_at, n.seq FROM (
     SELECT w.id FROM (
       SELECT unnest(ids) AS id, unnest(addresses) AS address FROM carillon.new_addresses OFFSET 0) AS w
-    WHERE lower(w.address) COLLATE "C" BETWEEN p_from AND p_until
+    WHERE left(lower(w.address), ${INDEXED}) COLLATE "C" BETWEEN p_from AND p_until
     UNION ALL
     SELECT a.notification FROM carillon.address_runs AS r CROSS JOIN LATERAL (
       SELECT notification FROM carillon.addresses

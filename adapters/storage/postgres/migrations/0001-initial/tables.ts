@@ -54,7 +54,7 @@ CREATE TABLE carillon.metadata (
 -- Notifications by address: see addresses.ts.
 CREATE TABLE carillon.addresses (
   run bigint NOT NULL,
-  address text COLLATE "C" NOT NULL, -- with small letters
+  address text COLLATE "C" NOT NULL, -- its first characters, with small letters
   notification text COLLATE "C" NOT NULL
 ) PARTITION BY RANGE (notification);
 CREATE INDEX addresses_by_address ON carillon.addresses (run, address, notification);
