@@ -109,11 +109,11 @@ const post = ({ jobId, token }: ClaimedJob, succeeded: boolean): Settlement => (
   ...(succeeded ? { ended: 'delivered' as const } : {}),
 })
 
-const report = (providerMessageId: string): ReceiptRecord => ({
+const report = (providerMessageId: string, address?: string): ReceiptRecord => ({
   provider: 'smtp',
   organizationId: null,
   dedupeKey: unique(),
-  fact: { type: 'delivered', provider: 'smtp', providerMessageId },
+  fact: { type: 'delivered', provider: 'smtp', providerMessageId, ...(address && { address }) },
 })
 
 const requests = (count: number, change: Partial<AcceptRequest> = {}): AcceptRequest[] =>
@@ -367,6 +367,25 @@ describeWith(whyNoPostgres(), 'what PostgreSQL is asked', () => {
     const few = await told(FEW)
     expect(few.length).toBeGreaterThan(0)
     expect(await told(MANY)).toHaveLength(few.length)
+  })
+
+  it.each([
+    ['not read for a report about the address', 'ADA@example.com', 0],
+    ['read for one about another', 'bob@example.com', 1],
+  ])('about copies is %s', async (_, address, reads) => {
+    const { storage } = await open()
+    const asksForCopies = async (call: () => Promise<unknown>): Promise<number> =>
+      (await statementsOf(call)).filter((statement) => statement.includes('copies')).length
+    const [first, second] = await begun(storage, 2)
+    const messages = [unique(), unique()]
+    const settle = (job: ClaimedJob | undefined, at: number) =>
+      storage.settle([ended(job as ClaimedJob, [sent({ providerMessageId: messages[at] })])])
+    await settle(first, 0)
+    expect(await asksForCopies(() => storage.recordReceipts([report(messages[0] ?? '', address)]))).toBe(
+      reads,
+    )
+    await storage.recordReceipts([report(messages[1] ?? '', address)])
+    expect(await asksForCopies(() => settle(second, 1))).toBe(reads)
   })
 
   it('is to notify others outside of every other transaction, and seldom', async () => {

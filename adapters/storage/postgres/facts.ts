@@ -1,6 +1,6 @@
 import { eventPayload, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
 import type { Fact } from '../../../src/core/notification/facts.ts'
-import { recordFacts } from '../../../src/core/notification/record-facts.ts'
+import { otherAddress, recordFacts } from '../../../src/core/notification/record-facts.ts'
 import type { FollowingWrite } from '../../../src/core/ports/storage/records.ts'
 import { toLabels } from '../rows/labels.ts'
 import type { Transaction } from './connection.ts'
@@ -25,15 +25,19 @@ interface RecordedRow {
   readonly fact: string
 }
 
-/** Notifications with the reports about them. */
-type Reported = readonly { readonly id: string; readonly facts: readonly Fact[] }[]
+/** A notification with reports about it. */
+interface Reported {
+  readonly id: string
+  readonly to: string
+  readonly facts: readonly Fact[]
+}
 
-/** Reads what `reportedTo` needs for reports: the copies of notifications, by id. */
+/** Reads what `reportedTo` needs: the copies of notifications, by id, if a report is about another address. */
 export async function copiesFor(
   tx: Transaction,
-  reported: Reported,
+  reported: readonly Reported[],
 ): Promise<(id: string) => readonly string[]> {
-  const some = reported.filter(({ facts }) => facts.some(({ address }) => address !== undefined))
+  const some = reported.filter(({ to, facts }) => facts.some((fact) => otherAddress(fact, to) !== null))
   if (some.length === 0) return () => []
   const rows = await tx.rows<{ id: string; address: string }>(SELECT_COPIES, [some.map(({ id }) => id)])
   return (id) => rows.flatMap((row) => (row.id === id ? row.address : []))

@@ -57,8 +57,8 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   const copiesOf = await copiesFor(
     tx,
     fresh.flatMap((receipt) => {
-      const id = correlate(receipt)?.row.id
-      return id === undefined ? [] : { id, facts: [receipt.fact] }
+      const row = correlate(receipt)?.row
+      return row === undefined ? [] : { id: row.id, to: row.recipient, facts: [receipt.fact] }
     }),
   )
   const ledger = createLedger(tx)

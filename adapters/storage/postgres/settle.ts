@@ -182,17 +182,16 @@ async function settleNotifications(
     held.map(({ settlement, row }) => [row.organization, settlement.facts] as const),
     opened.unmatched,
   )
-  const reports = new Map(
-    held.map(({ settlement, row }) => [row.id, unmatched(row.organization, settlement.facts)]),
-  )
-  const copiesOf = await copiesFor(
-    tx,
-    [...reports].map(([id, facts]) => ({ id, facts })),
-  )
-  for (const { settlement, row } of held) {
+  const reported = held.map(({ settlement, row }) => ({
+    id: row.id,
+    to: row.recipient,
+    facts: unmatched(row.organization, settlement.facts),
+  }))
+  const copiesOf = await copiesFor(tx, reported)
+  for (const [at, { settlement, row }] of held.entries()) {
     const standing = toStanding({ ...row, ...unpacked(row.labels) }, row.status === null ? null : row)
     const events = ledger.add(standing, settlement.facts, 'engine')
-    for (const fact of reports.get(row.id) ?? []) {
+    for (const fact of reported[at]?.facts ?? []) {
       const to = reportedTo(fact, row.recipient, () => copiesOf(row.id))
       events.push(...ledger.add(standing, [fact], 'receipt', to))
     }
