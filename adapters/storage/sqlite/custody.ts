@@ -79,7 +79,7 @@ const SELECT_UNMATCHED = `
   FROM carillon_unmatched_receipts WHERE id > ? ORDER BY id LIMIT ?`
 
 const SELECT_RECEIVED = `
-  SELECT id FROM carillon_deliveries
+  SELECT id, event_id FROM carillon_deliveries
   WHERE event_id IN (SELECT value FROM json_each(?)) AND organization = ? AND event_type = 'message.received'`
 
 const DELETE_UNMATCHED = `
@@ -139,7 +139,7 @@ export function createCustody(
   const deleteCopies = connection.statement(DELETE_COPIES)
   const selectMessages = connection.statement<MessageRow>(SELECT_MESSAGES)
   const selectUnmatched = connection.statement<UnmatchedRow>(SELECT_UNMATCHED)
-  const selectReceived = connection.statement<{ id: number }>(SELECT_RECEIVED)
+  const selectReceived = connection.statement<{ id: number; event_id: string }>(SELECT_RECEIVED)
   const deleteUnmatched = connection.statement(DELETE_UNMATCHED)
   const remove = createRemove(connection)
   const setContent = createSetContent(connection)
@@ -266,13 +266,10 @@ export function createCustody(
     },
     async removeReports(organizationId, ids) {
       return connection.durably(() => {
-        const received = new Set(
-          selectReceived()
-            .all(JSON.stringify(ids), organizationId)
-            .map(({ id }) => id),
-        )
-        remove.deliveries([...received])
-        return received.size + deleteUnmatched().changes(JSON.stringify(ids), organizationId)
+        const found = selectReceived().all(JSON.stringify(ids), organizationId)
+        remove.deliveries(found.map(({ id }) => id))
+        const messages = new Set(found.map(({ event_id }) => event_id))
+        return messages.size + deleteUnmatched().changes(JSON.stringify(ids), organizationId)
       })
     },
     async mark() {
