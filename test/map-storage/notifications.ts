@@ -180,12 +180,16 @@ export function createLogs(state: State): kit.LogRepository {
       )
       const facts = entries.flatMap(({ fact, ...entry }) => (fact === null ? [] : { ...entry, ...fact }))
       const accepted = Math.min(entries.length - facts.length, most)
-      const rows = (['sent', 'delivered', 'failed', 'bounced', null] as const).map((name) => {
-        const own = facts.slice(0, most).filter(({ type }) => (kit.COUNTED_AS[type] ?? null) === name)
-        const notifications = new Set(own.map(({ notificationId }) => notificationId)).size
-        return { name, notifications, entries: own.length }
+      const sizeOf = (some: typeof facts) => new Set(some.map(({ notificationId }) => notificationId)).size
+      const hasBounced = ({ type }: (typeof facts)[number]) => kit.COUNTED_AS[type] === 'bounced'
+      const rows = (['sent', 'delivered', 'failed', null] as const).map((name) => {
+        const own = facts
+          .slice(0, most)
+          .filter((fact) => (hasBounced(fact) ? 'failed' : (kit.COUNTED_AS[fact.type] ?? null)) === name)
+        const bounced = sizeOf(own.filter(hasBounced))
+        return { name, notifications: sizeOf(own), bounced, entries: own.length }
       })
-      const accepts = { name: 'accepted', notifications: accepted, entries: accepted }
+      const accepts = { name: 'accepted', notifications: accepted, bounced: 0, entries: accepted }
       return kit.toLogCounts([accepts, ...rows], most)
     },
   }

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../../src/core/records/cursor.ts'
 import { firstIdAt } from '../../../src/core/records/ids.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
+import { type CountedRow, countFacts, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
@@ -25,25 +25,22 @@ const ACCEPTS = `
   SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact, ${SHOWN}
   FROM`
 
+const TYPE = `substring(fact FROM '"type":"([a-z_]+)"')`
+
 const COUNT = `
-  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+  SELECT 'accepted' AS name, count(*) AS notifications, 0 AS bounced, count(*) AS entries FROM
     (SELECT 1 FROM carillon.notifications
       WHERE organization = $1 AND created_at >= $2 AND created_at < $3 ORDER BY created_at, seq LIMIT $4::bigint) AS part
-  UNION ALL
-  SELECT ${countedAs(`substring(fact FROM '"type":"([a-z_]+)"')`)} AS name, count(DISTINCT notification) AS notifications,
-    count(*) AS entries FROM
-    (SELECT notification, fact FROM carillon.events
-      WHERE organization = $1 AND at >= $2 AND at < $3 ORDER BY at, seq, sequence LIMIT $4::bigint) AS part
-  GROUP BY 1`
+  UNION ALL ${countFacts(`
+    (SELECT notification, ${TYPE} AS type FROM carillon.events
+      WHERE organization = $1 AND at >= $2 AND at < $3 ORDER BY at, seq, sequence LIMIT $4::bigint) AS part`)}`
 
 const COUNT_ALL = `
-  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+  SELECT 'accepted' AS name, count(*) AS notifications, 0 AS bounced, count(*) AS entries FROM
     (SELECT 1 FROM carillon.notifications WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $5::bigint) AS part
-  UNION ALL
-  SELECT ${countedAs(`substring(fact FROM '"type":"([a-z_]+)"')`)} AS name, count(DISTINCT notification) AS notifications,
-    count(*) AS entries FROM
-    (SELECT notification, fact FROM carillon.events WHERE at >= $3 AND at < $4 ORDER BY at LIMIT $5::bigint) AS part
-  GROUP BY 1`
+  UNION ALL ${countFacts(`
+    (SELECT notification, ${TYPE} AS type FROM carillon.events
+      WHERE at >= $3 AND at < $4 ORDER BY at LIMIT $5::bigint) AS part`)}`
 
 /** The delivery log merges two lists, each with an index by time. */
 export function createLogs(connection: Connection): LogRepository {

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../../src/core/records/cursor.ts'
 import { firstIdAt } from '../../../src/core/records/ids.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
-import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
+import { type CountedRow, countFacts, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
@@ -27,23 +27,18 @@ const ACCEPTS = `
 const ACCEPTS_ORDER = 'ORDER BY n.created_at DESC, n.seq DESC'
 
 const COUNT = `
-  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+  SELECT 'accepted' AS name, count(*) AS notifications, 0 AS bounced, count(*) AS entries FROM
     (SELECT 1 FROM carillon_notifications WHERE organization = ? AND created_at >= ? AND created_at < ? LIMIT ?)
-  UNION ALL
-  SELECT ${countedAs(`json_extract(fact, '$.type')`)} AS name, count(DISTINCT notification) AS notifications,
-    count(*) AS entries FROM
-    (SELECT notification, fact FROM carillon_events
-      WHERE organization = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?)
-  GROUP BY 1`
+  UNION ALL ${countFacts(`
+    (SELECT notification, json_extract(fact, '$.type') AS type FROM carillon_events
+      WHERE organization = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?)`)}`
 
 const COUNT_ALL = `
-  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+  SELECT 'accepted' AS name, count(*) AS notifications, 0 AS bounced, count(*) AS entries FROM
     (SELECT 1 FROM carillon_notifications WHERE id >= ? AND id < ? LIMIT ?)
-  UNION ALL
-  SELECT ${countedAs(`json_extract(fact, '$.type')`)} AS name, count(DISTINCT notification) AS notifications,
-    count(*) AS entries FROM
-    (SELECT notification, fact FROM carillon_events WHERE at >= ? AND at < ? ORDER BY at LIMIT ?)
-  GROUP BY 1`
+  UNION ALL ${countFacts(`
+    (SELECT notification, json_extract(fact, '$.type') AS type FROM carillon_events
+      WHERE at >= ? AND at < ? ORDER BY at LIMIT ?)`)}`
 
 const EVENTS_BEYOND = `
   SELECT e.at, e.notification AS seq, e.sequence FROM carillon_events AS e`

@@ -108,7 +108,10 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   reported: null,
 }
 
-/** What the delivery log counts a fact as; absent: nothing. `bounced` failed after a provider had accepted it. */
+/**
+ * What the delivery log counts a fact as; absent: nothing. `bounced` failed after a provider had accepted it, and counts as
+ * `failed`, too.
+ */
 export const COUNTED_AS: Readonly<Partial<Record<FactType, 'sent' | 'delivered' | 'failed' | 'bounced'>>> = {
   sent: 'sent',
   delivered: 'delivered',

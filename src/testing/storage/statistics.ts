@@ -46,7 +46,9 @@ export function statisticsChecks(check: Check): void {
       { type: 'delivered', provider: 'smtp' },
       { type: 'opened', provider: 'smtp' },
     ])
+    // Its first attempts failed, and it was retried.
     await deliver(storage, [
+      { type: 'failed', code: 'provider_error' },
       sent(),
       { type: 'bounced', provider: 'smtp' },
       { type: 'undelivered', provider: 'smtp' },
