@@ -309,7 +309,7 @@ export function createAccept(
     const answer = await storeWhole(unit, span, {
       organizationId,
       notifications: group,
-      ...recordFor(use, recordedSend(result)),
+      ...recordFor(use, result, recordedSend),
     })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
@@ -363,7 +363,7 @@ export function createAccept(
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota had refused everything: a repetition has no further effect.
-    const record = recordFor(going.length === 0 ? null : use, recordedBatch(result))
+    const record = recordFor(going.length === 0 ? null : use, result, recordedBatch)
     const answer = await store(unit, reservation, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
@@ -562,7 +562,7 @@ async function replayedSend(
   }
 }
 
-/** What the record keeps: it names no person, and a replay reads the present address. */
+/** The stored form: it names no person, and a replay reads the present address. */
 function recordedSend({ to: _, ...rest }: SendResult): Omit<SendResult, 'to'> {
   return rest
 }

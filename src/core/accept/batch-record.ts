@@ -24,7 +24,7 @@ export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'sch
   return groupId == null ? [id, status] : [id, status, groupId]
 }
 
-/** What is stored for a replay: codes alone, because messages and details of errors may name a person. */
+/** The stored form: of errors the codes alone, because messages and details may name a person. */
 export function recordedBatch(record: BatchRecord): BatchRecord {
   const errors = record.errors.map(
     ([index, error]): RecordedError => [index, typeof error === 'string' ? error : error.code],

@@ -31,10 +31,13 @@ export function assertSameRequest(record: IdempotencyRecord, use: IdempotentUse)
     throw new NotifierError('idempotency_key_reused', { details: { field: 'idempotencyKey' } })
 }
 
-/** The idempotency record for the storage. */
-export function recordFor(use: IdempotentUse | null, result: unknown): Pick<AcceptRequest, 'idempotency'> {
+/** The idempotency record for the storage. @param recorded of the result: what a replay answers with */
+export function recordFor<Result>(
+  use: IdempotentUse | null,
+  result: Result,
+  recorded: (result: Result) => unknown,
+): Pick<AcceptRequest, 'idempotency'> {
   if (use === null) return {}
-  return {
-    idempotency: { ...use.key, fingerprint: use.fingerprint, result: JSON.stringify(result), ttlMs: TTL_MS },
-  }
+  const { key, fingerprint } = use
+  return { idempotency: { ...key, fingerprint, result: JSON.stringify(recorded(result)), ttlMs: TTL_MS } }
 }
