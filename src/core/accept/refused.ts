@@ -16,7 +16,7 @@ export interface SentBy {
 /** The name of an option of sends that only the REST API gives. A symbol: no schema of options names it. */
 export const SENT_BY: unique symbol = Symbol('sentBy')
 
-/** Read only of what is refused. Undefined: code. */
+/** Read only of refused messages. Undefined: code. */
 export function sentByOf(options: object | undefined): SentBy | undefined {
   return (options as { readonly [SENT_BY]?: SentBy } | undefined)?.[SENT_BY]
 }

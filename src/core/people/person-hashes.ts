@@ -5,7 +5,7 @@ import { digest } from '../records/digest.ts'
 
 /**
  * Names people in what outlives them here: suppressions, preferences, the audit log, links in mails. Without the pepper
- * nobody can tell whether a hash is that of an address. Each throws `not_started` before `open`.
+ * a guessed address cannot be compared with a hash. Each throws `not_started` before `open`.
  */
 export interface PersonHashes {
   /** Identifies an address on a channel, in any spelling. */
@@ -32,7 +32,7 @@ export function createPersonHashes(
   }
 
   const address = (kind: ChannelKind, to: string): string =>
-    // With the channel: nobody sees that two channels have one number.
+    // With the channel: one number on two channels has two hashes.
     hashOf(`address\n${kind.name}`, suppressedAddress(kind, to))
 
   return {

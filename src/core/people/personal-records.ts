@@ -29,7 +29,7 @@ export interface PersonalRecords<Value extends object = object> {
 }
 
 /**
- * A kind that says neither whom its records concern nor why they concern nobody would be forgotten by every erasure.
+ * Every erasure would forget a kind that says neither whom its records concern nor why they concern no person.
  *
  * @throws Error
  */
