@@ -44,7 +44,7 @@ const interfaces = new Map(
 )
 
 let stale = false
-for (const file of ['README.md', ...globSync('docs/*.md', { cwd: fromRoot('.') })]) {
+for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })]) {
   const path = fromRoot(file)
   const before = readFileSync(path, 'utf8')
   const after = before.replaceAll(

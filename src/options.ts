@@ -145,7 +145,7 @@ export interface NotifierOptions<
   readonly delivery?: DeliveryOptions | undefined
   /**
    * An existing queue engine that spreads deliveries over processes: `graphileWorkerQueue()`, `bullmqQueue()`. Default:
-   * none. The processes then claim from the storage, which is faster (docs/scaling.md).
+   * none. The processes then claim from the storage, which is faster (docs/tasks/scaling.md).
    */
   readonly queue?: Queue | undefined
   /**

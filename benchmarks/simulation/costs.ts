@@ -1,5 +1,5 @@
 /**
- * Costs of one notification, measured by the other benchmarks (docs/performance.md names the machine and the method).
+ * Costs of one notification, measured by the other benchmarks (docs/understand/performance.md names the machine and the method).
  * Replace them with your own measurements. Microseconds of processor time unless noted.
  */
 export interface Costs {
@@ -19,7 +19,7 @@ export interface Costs {
   readonly providerMs: number
   /** One commit that waits for the disk, in milliseconds. Commits that arrive meanwhile share the next one. */
   readonly commitMs: number
-  /** Stored bytes of one notification with one webhook endpoint (docs/scaling.md). */
+  /** Stored bytes of one notification with one webhook endpoint (docs/tasks/scaling.md). */
   readonly bytes: number
   /** Ratio of the busiest seconds of a day to its mean. */
   readonly peak: number

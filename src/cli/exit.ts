@@ -1,4 +1,4 @@
-/** Exit codes of the command line, as docs/command-line.md has them. */
+/** Exit codes of the command line, as docs/reference/command-line.md has them. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -78,6 +78,6 @@ function overview({ stdout }: Terminal): string {
     styled('bold', 'Commands:', stdout),
     ...rows(COMMANDS.map(({ name, about }) => [name, about])),
     '',
-    '"carillon <command> --help" shows the flags of one. docs/command-line.md explains exit codes.',
+    '"carillon <command> --help" shows the flags of one. docs/reference/command-line.md explains exit codes.',
   ].join('\n')
 }

@@ -16,7 +16,7 @@ interface Known {
 export class CarillonError extends Error {
   override readonly name = 'CarillonError'
   /**
-   * A code of docs/errors.md, that of a plug-in, or `unreachable` (no whole answer came), `timeout` (none came in `timeoutMs`) or
+   * A code of docs/reference/errors.md, that of a plug-in, or `unreachable` (no whole answer came), `timeout` (none came in `timeoutMs`) or
    * `unexpected_answer` (it is not one of Carillon). Later versions of the service add codes.
    */
   readonly code: ErrorCode | OwnCode | (string & {})

@@ -23,7 +23,7 @@ export type {
 const UNPROVEN = ['', '{}', '[]', 'null', '{"id":', 'id=1', '\u0000']
 
 /**
- * The contract of all providers: see docs/custom-provider.md.
+ * The contract of all providers: see docs/tasks/custom-provider.md.
  *
  * @param create makes a new provider and service for one test
  * @param rows the service's error table

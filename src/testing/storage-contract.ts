@@ -53,7 +53,7 @@ import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
 
 /**
- * The contract of all storages: see docs/custom-storage.md.
+ * The contract of all storages: see docs/tasks/custom-storage.md.
  *
  * @param create makes a started, empty storage for one test; the contract stops it
  *

@@ -6,7 +6,7 @@ import { freePort } from '../../examples/servers/free-port.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { codeBlocks, namedBlocks } from './markdown.ts'
 
-const GUIDE = 'docs/authoring.md'
+const GUIDE = 'docs/tasks/authoring.md'
 const quiet = '--disable-warning=ExperimentalWarning'
 
 let consumer: Consumer

@@ -125,7 +125,7 @@ describe('the whole service in a bundle, without node_modules and without config
 
 /** A program of the guide for Next.js, as JavaScript. */
 async function guide(text: string): Promise<string> {
-  const found = (await codeBlocks('docs/frameworks.md', 'ts')).filter(({ code }) => code.includes(text))
+  const found = (await codeBlocks('docs/start/frameworks.md', 'ts')).filter(({ code }) => code.includes(text))
   expect(found.length, text).toBeGreaterThan(0)
   return stripTypeScriptTypes(found[0]?.code ?? '')
 }

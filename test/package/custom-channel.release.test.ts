@@ -9,7 +9,7 @@ let source: string
 
 beforeAll(async () => {
   consumer = await createConsumer(['@types/node'])
-  const [block] = await codeBlocks('docs/custom-channel.md', 'ts')
+  const [block] = await codeBlocks('docs/tasks/custom-channel.md', 'ts')
   source = block?.code ?? ''
   await consumer.write('pager.ts', source)
   await consumer.write('world.ts', WORLD)

@@ -12,7 +12,7 @@ let source: string
 
 beforeAll(async () => {
   consumer = await createConsumer(['@types/node'])
-  const [block] = await codeBlocks('docs/custom-plugin.md', 'ts')
+  const [block] = await codeBlocks('docs/tasks/custom-plugin.md', 'ts')
   source = block?.code ?? ''
   await consumer.write('reactions.ts', source)
   await consumer.write('world.ts', WORLD)

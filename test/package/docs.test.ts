@@ -40,11 +40,20 @@ test.each(PAGES)('every relative link of %s leads to a file and a heading', asyn
   }
 })
 
+test('the index of the documentation leads to every page, over as many links as it takes', async () => {
+  const reached = new Set(['docs/README.md'])
+  for (const page of reached) {
+    const targets = (await links(page)).map((link) => join(dirname(page), link.replace(/#.*/, '')))
+    for (const target of targets) if (PAGES.includes(target)) reached.add(target)
+  }
+  expect(PAGES.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([])
+})
+
 test('blocks, examples of functions and a program compile against the built package, and its mistakes do not', () =>
   compileBlocks(consumer))
 
 test('the examples of testing an application pass', async () => {
-  const blocks = await codeBlocks('docs/testing.md', 'ts')
+  const blocks = await codeBlocks('docs/tasks/testing.md', 'ts')
   await consumer.write('application.test.ts', blocks[0]?.code ?? '')
   await consumer.write('time.test.ts', blocks[1]?.code ?? '')
   await consumer.write('simulator.test.ts', blocks[2]?.code ?? '')
@@ -58,7 +67,7 @@ test('the provider of the guide keeps its contract', async () => {
 })
 
 test('the programs about when and why print what their last comments say', async () => {
-  const programs = await codeBlocks('docs/when-and-why.md', 'ts')
+  const programs = await codeBlocks('docs/tasks/when-and-why.md', 'ts')
   expect(programs).toHaveLength(4)
   for (const { code } of programs) {
     await consumer.write('when.ts', code)
@@ -69,7 +78,7 @@ test('the programs about when and why print what their last comments say', async
 })
 
 test('the program about quiet hours delays a message until their end', async () => {
-  const [program] = (await codeBlocks('docs/preferences.md', 'ts')).filter(({ code }) =>
+  const [program] = (await codeBlocks('docs/tasks/preferences.md', 'ts')).filter(({ code }) =>
     code.includes('quietHours'),
   )
   await consumer.write('quiet.ts', program?.code ?? '')
@@ -140,7 +149,9 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
   })
 
   test('a reminder of the guide moves together with its booking', async () => {
-    const block = (await codeBlocks('docs/sending.md', 'ts')).find(({ code }) => code.includes('moveBooking'))
+    const block = (await codeBlocks('docs/tasks/sending.md', 'ts')).find(({ code }) =>
+      code.includes('moveBooking'),
+    )
     await consumer.write('booking.ts', block?.code ?? '')
     const code = `
       import { createNotifier } from 'carillon'
@@ -171,12 +182,14 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
 })
 
 async function scalingBlock(part: string): Promise<string> {
-  const block = (await codeBlocks('docs/scaling.md', 'ts')).find(({ code }) => code.includes(part))
+  const block = (await codeBlocks('docs/tasks/scaling.md', 'ts')).find(({ code }) => code.includes(part))
   return block?.code ?? ''
 }
 
 test('the receiver of the guide takes a signed event and refuses another', async () => {
-  const block = (await codeBlocks('docs/events.md', 'ts')).find(({ code }) => code.includes('receiver'))
+  const block = (await codeBlocks('docs/reference/events.md', 'ts')).find(({ code }) =>
+    code.includes('receiver'),
+  )
   await consumer.write('receiver.ts', block?.code ?? '')
   const code = `
     import express from 'express'

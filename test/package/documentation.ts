@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { globSync } from 'node:fs'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { codeBlocks, namedBlocks } from './markdown.ts'
@@ -10,7 +10,7 @@ export const PAGES = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/production/README.md',
-  ...(await readdir(fromRoot('docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+  ...globSync('docs/**/*.md', { cwd: fromRoot('.') }).sort(),
 ]
 
 /** What the blocks use of React's types, which redeclare those of the DOM where both are installed. */
@@ -56,9 +56,9 @@ export async function createReader(): Promise<Consumer> {
     '@nestjs/core',
     'reflect-metadata',
   ])
-  const [provider] = await codeBlocks('docs/custom-provider.md', 'ts')
+  const [provider] = await codeBlocks('docs/tasks/custom-provider.md', 'ts')
   await consumer.write('acme-sms.ts', provider?.code ?? '')
-  const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
+  const [kind] = await codeBlocks('docs/tasks/custom-channel.md', 'ts')
   await consumer.write('pager.ts', kind?.code ?? '')
   const written = new Set<string>()
   for (const file of PAGES) {
@@ -68,7 +68,7 @@ export async function createReader(): Promise<Consumer> {
       await consumer.write(name, code)
     }
   }
-  const next = (await codeBlocks('docs/frameworks.md', 'ts')).find(({ code }) =>
+  const next = (await codeBlocks('docs/start/frameworks.md', 'ts')).find(({ code }) =>
     code.includes('runningNotifier()'),
   )
   await consumer.write('notifier-of-next.ts', next?.code ?? '')
@@ -103,7 +103,7 @@ export async function compileBlocks(reader: Consumer, compiler?: string): Promis
 
 /** The contract test of the guide to writing a provider. */
 export async function providerTest(): Promise<string> {
-  const block = (await codeBlocks('docs/custom-provider.md', 'ts')).find(({ code }) =>
+  const block = (await codeBlocks('docs/tasks/custom-provider.md', 'ts')).find(({ code }) =>
     code.includes('acme-sms.ts'),
   )
   return block?.code ?? ''

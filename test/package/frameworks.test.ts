@@ -22,9 +22,9 @@ afterAll(() => consumer?.remove())
 
 /** The program of the guide that contains a text. */
 async function program(text: string, language = 'ts'): Promise<string> {
-  const blocks = await codeBlocks('docs/frameworks.md', language)
+  const blocks = await codeBlocks('docs/start/frameworks.md', language)
   const code = blocks.find((block) => block.code.includes(text))?.code
-  if (code === undefined) throw new Error(`docs/frameworks.md has no program with ${text}`)
+  if (code === undefined) throw new Error(`docs/start/frameworks.md has no program with ${text}`)
   return code
 }
 

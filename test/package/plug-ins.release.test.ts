@@ -26,7 +26,7 @@ async function expectBroken(source: string, contract: string, right: string, wro
 describe('the provider of the guide', () => {
   let source: string
   beforeAll(async () => {
-    source = (await codeBlocks('docs/custom-provider.md', 'ts'))[0]?.code ?? ''
+    source = (await codeBlocks('docs/tasks/custom-provider.md', 'ts'))[0]?.code ?? ''
   })
 
   test('keeps its contract, run by vitest', async () => {
@@ -60,7 +60,9 @@ test.each([
     'change(checks, (records, time) => kit.consume(records, checks, time))',
   ],
 ])('the limiter of the guide breaks its contract when it %s', async (_, right, wrong) => {
-  const blocks = new Map((await namedBlocks('docs/custom-limiter.md')).map(({ name, code }) => [name, code]))
+  const blocks = new Map(
+    (await namedBlocks('docs/tasks/custom-limiter.md')).map(({ name, code }) => [name, code]),
+  )
   const contract = blocks.get('file-limiter.test.ts') ?? ''
   const broken = contract.replace('./file-limiter.ts', './broken.ts')
   await expectBroken(blocks.get('file-limiter.ts') ?? '', broken, right, wrong)
@@ -78,7 +80,8 @@ describeWith(whyNoPostgres(true), 'the queue of the guide', () => {
   })
 
   test('keeps its contract', async () => {
-    for (const { name, code } of await namedBlocks('docs/custom-queue.md')) await consumer.write(name, code)
+    for (const { name, code } of await namedBlocks('docs/tasks/custom-queue.md'))
+      await consumer.write(name, code)
     const printed = await consumer.node('--test', '--test-reporter=tap', 'table-queue.test.ts')
     expect(Number(/^# pass (\d+)$/m.exec(printed)?.[1])).toBeGreaterThan(13)
     expect(printed).toMatch(/^# fail 0$/m)

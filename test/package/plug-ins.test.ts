@@ -10,7 +10,7 @@ const sources = new Map<string, string>()
 beforeAll(async () => {
   consumer = await createConsumer()
   for (const about of ['limiter', 'provider', 'queue', 'telemetry']) {
-    for (const { name, code } of await namedBlocks(`docs/custom-${about}.md`)) sources.set(name, code)
+    for (const { name, code } of await namedBlocks(`docs/tasks/custom-${about}.md`)) sources.set(name, code)
   }
   for (const [name, code] of sources) await consumer.write(name, code)
 })

@@ -45,7 +45,7 @@ test('package.json names only files that the package holds, and no scripts', asy
 test('every relative link of a packed page leads to what is packed', async () => {
   const folder = join(bare.directory, 'node_modules/carillon')
   const pages = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md'))
-  expect(pages).toContain('docs/options.md')
+  expect(pages).toContain('docs/reference/options.md')
   for (const page of pages) {
     const dead = (await links(pathToFileURL(join(folder, page)).href)).filter(
       (target) => !existsSync(join(folder, dirname(page), target.replace(/#.*/, ''))),

@@ -20,13 +20,13 @@ async function table(file: string, heading: string): Promise<readonly string[][]
 }
 
 it('the fields of a kind are documented, each and no other', async () => {
-  const rows = await table('docs/custom-channel.md', '| Field | Meaning | Default |\n')
+  const rows = await table('docs/tasks/custom-channel.md', '| Field | Meaning | Default |\n')
   const names = rows.map(([field = '']) => /\w+/.exec(field)?.[0])
   expect(names.sort()).toEqual(Object.keys(KIND_MEMBERS).sort())
 })
 
 it('the default plans are documented with their limits', async () => {
-  const rows = await table('docs/options.md', '| Plan | Requests a minute |')
+  const rows = await table('docs/reference/options.md', '| Plan | Requests a minute |')
   const shown = (limit: number | null | undefined) => limit?.toLocaleString('en-US') ?? 'no limit'
   expect(rows).toEqual(
     Object.entries(perMinutePlans).map(([name, plan]) => [

@@ -30,7 +30,7 @@ const SILENCE_MS = 15_000
 
 /**
  * Deliveries through BullMQ 5 or 6 in Redis. Jobs are added after the commit that stores the notification, and all of
- * them may be lost with Redis. See docs/scaling.md.
+ * them may be lost with Redis. See docs/tasks/scaling.md.
  *
  * @throws NotifierError `invalid_configuration`
  *

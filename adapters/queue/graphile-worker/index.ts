@@ -61,7 +61,7 @@ const idOf = ([row]: readonly unknown[]): unknown => (row as { readonly id: unkn
 
 /**
  * Deliveries through graphile-worker 0.16 to 0.18 in PostgreSQL. Jobs are added in the transaction that stores the
- * notification. See docs/scaling.md.
+ * notification. See docs/tasks/scaling.md.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -14,7 +14,7 @@ export type {
 
 /**
  * Stores everything in PostgreSQL 13 or later, in its own schema, for any number of processes and machines. Uses a pool
- * of `pg`. See docs/scaling.md for pools, partitions and growth.
+ * of `pg`. See docs/tasks/scaling.md for pools, partitions and growth.
  *
  * @throws NotifierError `invalid_configuration`
  *

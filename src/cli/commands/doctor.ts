@@ -37,7 +37,7 @@ async function* findings({ terminal, flags }: Call): AsyncGenerator<Finding> {
     notifier = await loadNotifier(terminal, flags.text('config'))
     yield ok('configuration', 'makes a notifier')
   } catch (error) {
-    const remedy = 'docs/command-line.md shows a configuration.'
+    const remedy = 'docs/reference/command-line.md shows a configuration.'
     yield { part: 'configuration', result: 'failed', message: messageOf(error), remedy }
     return
   }
@@ -74,7 +74,7 @@ async function storageFinding(notifier: MultiTenantNotifier): Promise<Finding> {
     return { part, result: 'failed', message: reason ?? 'does not answer', remedy }
   }
   if (!storage.durable) {
-    const remedy = 'Give the option "storage" a file, or PostgreSQL: docs/options.md.'
+    const remedy = 'Give the option "storage" a file, or PostgreSQL: docs/reference/options.md.'
     return { part, result: 'warning', message: 'a crash loses its data', remedy }
   }
   return ok(part, 'opens, has its schema and stores')
@@ -84,14 +84,14 @@ async function providerFindings(notifier: MultiTenantNotifier): Promise<readonly
   const { servedNotifier } = await import('../../served-notifier.ts')
   const checked = await servedNotifier(notifier).checkProviders()
   if (checked.length === 0) {
-    const remedy = 'Give the option "channels" a provider: docs/channels.md.'
+    const remedy = 'Give the option "channels" a provider: docs/reference/channels.md.'
     return [{ part: 'providers', result: 'warning', message: 'none serves all organizations', remedy }]
   }
   return checked.map(({ channel, name, result, reason }) => {
     const part = `provider ${channel}/${name}`
     if (result !== 'fails')
       return ok(part, result === 'works' ? 'answers and accepts its credentials' : 'has no check')
-    const remedy = `Correct the options of "${name}": docs/channels.md says what each provider needs.`
+    const remedy = `Correct the options of "${name}": docs/reference/channels.md says what each provider needs.`
     return { part, result: 'failed', message: reason ?? 'fails', remedy }
   })
 }

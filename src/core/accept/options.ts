@@ -5,7 +5,7 @@ export interface TransactionOption<Tx = never> {
    * A transaction of the caller: what the call stores or changes holds if it commits, and leaves no trace if it rolls
    * back. Its type depends on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for
    * SQLite a function that is called with the database inside the transaction. Without the option `storage` the type
-   * allows none: pass `sqlite({ file: ':memory:' })`. See docs/scaling.md.
+   * allows none: pass `sqlite({ file: ':memory:' })`. See docs/tasks/scaling.md.
    */
   readonly tx?: Tx | undefined
 }

@@ -14,7 +14,7 @@ import type { LintFault, LintRule } from './lint.ts'
 
 /**
  * A channel as a value: all rules of a channel. A provider of a channel that is not built in carries its kind. The REST
- * API, templates, suppressions, limits, logs and receipts use it. See docs/custom-channel.md.
+ * API, templates, suppressions, limits, logs and receipts use it. See docs/tasks/custom-channel.md.
  *
  * `Input` is the type of a message's parts in a call, `Stored` their form in the storage, `Parts` their form for
  * providers.

@@ -5,7 +5,7 @@ import { agreeing } from '../rest/named.ts'
 import type { ChannelKind } from './channel-kind.ts'
 
 /**
- * Parts of a push message besides its text. Each system carries what it can; docs/push.md has the table. The app of an
+ * Parts of a push message besides its text. Each system carries what it can; docs/tasks/push.md has the table. The app of an
  * Apple or Android device finds `link`, and on Apple devices `image`, next to its data.
  */
 export interface PushContent {

@@ -17,7 +17,7 @@ export interface SmsContent {
   readonly from?: string | undefined
   /**
    * Media of an MMS: 1 to 10 https URLs, which the provider loads. A message with media needs no text. Only some
-   * providers carry media; see docs/channels.md.
+   * providers carry media; see docs/reference/channels.md.
    */
   readonly media?: readonly string[] | undefined
 }

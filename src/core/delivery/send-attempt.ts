@@ -62,7 +62,9 @@ async function ask(
     if (outcome !== null) return outcome
     const invalid = `The provider "${provider.name}" returned no valid outcome`
     const remedy = 'return { kind: "accepted" } if it took the message, otherwise another outcome'
-    onError(new Error(`${invalid}, for ${context.notificationId}: ${remedy} (docs/custom-provider.md).`))
+    onError(
+      new Error(`${invalid}, for ${context.notificationId}: ${remedy} (docs/tasks/custom-provider.md).`),
+    )
     return { kind: 'ambiguous', reason: `${invalid}.` }
   } catch (error) {
     const stopped = stop.reason()

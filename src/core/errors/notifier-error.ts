@@ -14,7 +14,7 @@ export interface NotifierErrorOptions {
   readonly cause?: unknown
 }
 
-/** Every error that Carillon throws or returns. `code` is stable; see docs/errors.md. */
+/** Every error that Carillon throws or returns. `code` is stable; see docs/reference/errors.md. */
 export class NotifierError extends Error {
   override readonly name = 'NotifierError'
   readonly code: ErrorCode

@@ -13,7 +13,7 @@ import type { ConfirmedReceipts, ParsedReceipts, ReceiptRequest } from './receip
 
 /**
  * Delivers the messages of one channel: an SMTP server, an SMS account, a Slack app. A plug-in is a function that
- * returns such an object; see docs/custom-provider.md.
+ * returns such an object; see docs/tasks/custom-provider.md.
  */
 export interface Provider<out Kind extends ChannelKind = AnyKind> {
   /** The channel. Default: the built-in channel named by the key in the option `channels`. */

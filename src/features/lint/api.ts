@@ -6,7 +6,7 @@ import type { TemplateLint } from './model.ts'
 export interface TemplateLinting<Channels extends ChannelParts = AnyChannel> {
   /**
    * Finds faults of a template in all its locales, with its layout and partials: what a send would refuse, and what
-   * recipients would not see as intended. docs/lint.md lists the rules.
+   * recipients would not see as intended. docs/reference/lint.md lists the rules.
    *
    * @throws NotifierError as `get`, as `draft` with `draft`, and as `send` for the parts
    *

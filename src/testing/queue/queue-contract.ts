@@ -91,7 +91,7 @@ function assertSpeaks(silence: unknown): void {
 }
 
 /**
- * The contract of all queue engines and of the built-in dispatch: see docs/custom-queue.md. Uses real time.
+ * The contract of all queue engines and of the built-in dispatch: see docs/tasks/custom-queue.md. Uses real time.
  *
  * @example
  * queueContract(test, async () => ({

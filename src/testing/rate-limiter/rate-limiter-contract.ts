@@ -8,7 +8,7 @@ import { sharedChecks } from './shared.ts'
 export type { RateLimiterHarness } from './harness.ts'
 
 /**
- * The contract of all rate limiters: see docs/custom-limiter.md.
+ * The contract of all rate limiters: see docs/tasks/custom-limiter.md.
  *
  * @param create makes an empty limiter for one test
  *

@@ -59,7 +59,7 @@ export interface SimulatedMessage {
 
 /**
  * A provider for tests and demonstrations without a service: the recipient's name chooses any outcome, code and later
- * report; docs/testing.md lists them. It accepts all other recipients.
+ * report; docs/tasks/testing.md lists them. It accepts all other recipients.
  *
  * @example
  * const email = simulatorProvider({ channel: 'email' })
@@ -143,7 +143,7 @@ export function simulatorProvider(options: SimulatorProviderOptions): SimulatorP
       const found = readSimulated(wanted) === null ? undefined : simulatedRecipient(channel, wanted, tag)
       if (found !== undefined) return found
       throw new NotifierError('invalid_configuration', {
-        message: `The simulator has no recipient "${wanted}" on ${channel}; docs/testing.md lists them.`,
+        message: `The simulator has no recipient "${wanted}" on ${channel}; docs/tasks/testing.md lists them.`,
       })
     },
     receipts() {

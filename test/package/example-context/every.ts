@@ -21,7 +21,7 @@ export declare const secret: string
 export declare const apiKey: string
 export declare const connectionString: string
 
-/** The provider of docs/custom-provider.md. */
+/** The provider of docs/tasks/custom-provider.md. */
 export declare function acmeSms(options: { apiKey: string; url?: string }): Provider
 export declare function migrateOrders(): Promise<void>
 export declare function settingsOf(organizationId: string): Promise<SmtpOptions | null>

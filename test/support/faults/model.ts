@@ -8,7 +8,7 @@ export const LEASE_MS = 60_000
 const MAX_ATTEMPTS = DELAYS_MS.length + 1
 export const KEY_MS = 24 * 3_600_000
 
-/** What is known of one notification, by the rules of docs/delivery-semantics.md and nothing else. */
+/** What is known of one notification, by the rules of docs/understand/delivery-semantics.md and nothing else. */
 export interface ModelNotification {
   readonly to: string
   readonly acts: readonly Act[]

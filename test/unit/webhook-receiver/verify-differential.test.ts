@@ -6,7 +6,7 @@ import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { verifyWebhook } from '../../../src/webhook-receiver/index.ts'
 
 // Whatever arrives, the two packages and `verifyWebhook` must accept and refuse alike. The differences that are meant
-// are named in docs/events.md and at `meant` below.
+// are named in docs/reference/events.md and at `meant` below.
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0, 500)
 const SECONDS = Math.floor(NOW / 1000)

@@ -13,7 +13,7 @@ const contracts = globSync('test/contract/*-provider*.test.ts', { cwd: fromRoot(
   .map((file) => readFileSync(fromRoot(file), 'utf8'))
   .join('\n')
 const published = new Map(entries().map(({ specifier, source }) => [specifier, source]))
-const options = readFileSync(fromRoot('docs/options.md'), 'utf8')
+const options = readFileSync(fromRoot('docs/reference/options.md'), 'utf8')
 
 it.each(folders)('%s has its entry point, errors, receipts, contract and options', async (folder) => {
   expect(published.get(`carillon/${basename(folder)}`)).toBe(`${folder}/send.ts`)

@@ -99,7 +99,7 @@ describe('sendAttempt', () => {
     const { outcome, failures } = attempt(() => undefined)
     await outcome
     expect(failures.map(String)).toEqual([
-      'Error: The provider "recorder" returned no valid outcome, for notif_1: return { kind: "accepted" } if it took the message, otherwise another outcome (docs/custom-provider.md).',
+      'Error: The provider "recorder" returned no valid outcome, for notif_1: return { kind: "accepted" } if it took the message, otherwise another outcome (docs/tasks/custom-provider.md).',
     ])
   })
 
