@@ -16,16 +16,18 @@ import {
   flagsOf,
   operationsOf,
   parseJson,
+  type Shape,
+  shapeAt,
   typedValue,
 } from './operations.ts'
 import { interruptible, note, plain, print, styled, type Terminal } from './terminal.ts'
 
-type Operations = ReadonlyMap<string, CallableOperation>
+type Operations = readonly CallableOperation[]
 
 /** `carillon call [operation]`. */
 export async function call(terminal: Terminal, argv: readonly string[]): Promise<ExitCode | undefined> {
   const [id = ''] = argv
-  const known = await builtIn()
+  const { OPERATIONS: known } = await import('./built-in.ts')
   if (id === '' || id.startsWith('-')) return list(terminal, argv, known)
   const wanted = prepared(id, argv.slice(1), known)
   if (!(wanted instanceof Exit)) {
@@ -55,24 +57,6 @@ async function within<Result>(
   }
 }
 
-let described: Promise<Operations> | undefined
-
-/** Those of any service of this version. */
-function builtIn(): Promise<Operations> {
-  described ??= describe()
-  return described
-}
-
-async function describe(): Promise<Operations> {
-  const [{ openApiDocument }, { ROUTES }, { BUILT_IN }] = await Promise.all([
-    import('../http/openapi/document.ts'),
-    import('../routes.ts'),
-    import('../core/channels/built-in.ts'),
-  ])
-  const options = { errorFormat: 'nested', strictBody: false } as const
-  return operationsOf(openApiDocument(ROUTES, { channels: [...BUILT_IN], inputs: {} }, options))
-}
-
 async function documentOf(connection: Connection): Promise<OpenApiDocument> {
   const response = await answered(connection, '/openapi.json', {})
   return (await response.json()) as OpenApiDocument
@@ -94,9 +78,14 @@ interface Wanted {
 
 /** An operation with its flags, or the fault in them. */
 function prepared(id: string, argv: readonly string[], known: Operations): Wanted | Exit {
-  const operation = known.get(id)
+  const operation = known.find((each) => each.id === id)
   if (operation === undefined)
-    return usage(`There is no operation "${id}".${didYouMean(id, known.keys())} "carillon call" lists them.`)
+    return usage(
+      `There is no operation "${id}".${didYouMean(
+        id,
+        known.map((each) => each.id),
+      )} "carillon call" lists them.`,
+    )
   const inPath = operation.fields.filter(({ place }) => place === 'path')
   try {
     const flags = parse(argv, allFlags(operation), inPath)
@@ -125,7 +114,7 @@ async function list(terminal: Terminal, argv: readonly string[], known: Operatio
       )
     : known
   // The others are further paths of the same operations.
-  const own = [...all.values()].filter(({ path, id }) => !path.startsWith('/admin/') && !/Via[A-Z]/.test(id))
+  const own = all.filter(({ path, id }) => !path.startsWith('/admin/') && !/Via[A-Z]/.test(id))
   if (flags.on('json')) {
     for (const { id, tag, method, path, summary } of own)
       await print(terminal, JSON.stringify({ operation: id, tag, method, path, summary }))
@@ -256,30 +245,32 @@ function fieldsIn(
     .filter((field) => field.place === place)
     .flatMap((field) => {
       const given = flags.given.filter(({ name }) => name === field.flag)
-      return given.length === 0 ? [] : [[field, fieldValue(operation, field, given)] as const]
+      return given.length === 0 ? [] : [[field, fieldValue(field, given)] as const]
     })
 }
 
-function fieldValue(operation: CallableOperation, field: Field, given: readonly Given[]): unknown {
-  const whole = given.filter(({ path }) => path.length === 0).map(({ value }) => one(field, value))
+function fieldValue(field: Field, given: readonly Given[]): unknown {
+  const whole = given
+    .filter(({ path }) => path.length === 0)
+    .map(({ value }) => one(field, value, field.flag))
   const parts = given.filter(({ path }) => path.length > 0)
   if (parts.length > 0) {
     const base = whole[0] ?? {}
     if (typeof base !== 'object') throw usage(`--${field.flag} has both a text and properties.`)
     return parts.reduce(
-      (object, { path, value }) =>
-        withProperty(object, path, one({ ...field, ...operation.propertyOf(field, path) }, value)),
+      (object, { path, value }) => withProperty(object, path, one(shapeAt(field, path), value, field.flag)),
       structuredClone(base) as Record<string, unknown>,
     )
   }
   const [first] = whole
   const isOne =
-    whole.length === 1 && (Array.isArray(first) || !field.types.has('array') || field.types.has('string'))
+    whole.length === 1 &&
+    (Array.isArray(first) || !field.types.includes('array') || field.types.includes('string'))
   return isOne ? first : whole
 }
 
-function one(field: Field, value: string | boolean): unknown {
-  return typeof value === 'boolean' ? value : typedValue(value, field, field.flag)
+function one(shape: Shape, value: string | boolean, flag: string): unknown {
+  return typeof value === 'boolean' ? value : typedValue(value, shape, flag)
 }
 
 function withProperty(

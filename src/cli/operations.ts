@@ -1,23 +1,31 @@
-import type { JsonObject, OpenApiDocument } from '../core/rest/openapi.ts'
+import type { JsonObject, OpenApiDocument, Operation } from '../core/rest/openapi.ts'
 import { usage } from './exit.ts'
 import { type Flags, kebab } from './flags.ts'
 
 type Place = 'path' | 'query' | 'header' | 'body'
 
 /** A parameter or a field of the body, as a flag. */
-export interface Field {
+export interface Field extends Shape {
   readonly name: string
   /** Without hyphens at its begin. */
   readonly flag: string
   readonly place: Place
   readonly about: string
   readonly required: boolean
-  readonly schema: JsonObject
-  /** JSON types. Empty: any. */
-  readonly types: ReadonlySet<string>
+  /** The only values that it may have. */
+  readonly values?: readonly unknown[]
 }
 
-/** An operation as the command line offers it. */
+/** What a schema says about the text of a flag. */
+export interface Shape {
+  /** JSON types. Empty: any. */
+  readonly types: readonly string[]
+  readonly properties?: Readonly<Record<string, Shape>>
+  /** Of properties without a shape of their own. */
+  readonly others?: Shape
+}
+
+/** An operation as the command line offers it. It is plain data: the package has those of each service as JSON. */
 export interface CallableOperation {
   readonly id: string
   readonly method: string
@@ -27,9 +35,7 @@ export interface CallableOperation {
   readonly tag: string
   readonly fields: readonly Field[]
   readonly body: 'json' | 'form' | 'bytes' | null
-  readonly example: unknown
-  /** The schema of one property of a field. */
-  propertyOf(field: Field, path: readonly string[]): Pick<Field, 'schema' | 'types'>
+  readonly example?: unknown
 }
 
 /** Flags of every call. A field of the same name has its place before it: `--body-url`. */
@@ -42,41 +48,36 @@ export const BYTES_FLAGS: Flags = {
 }
 const RESERVED = ['data', 'content-type', 'config', 'url', 'organization', 'json', 'help']
 
-/** Operations by their ids. The organization is a flag of every call. */
-export function operationsOf(document: OpenApiDocument): ReadonlyMap<string, CallableOperation> {
+/** The organization is a flag of every call. */
+export function operationsOf(document: OpenApiDocument): readonly CallableOperation[] {
   const resolve = (schema: unknown): JsonObject => resolved(schema as JsonObject, document)
-  const found = new Map<string, CallableOperation>()
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, described] of Object.entries(methods)) {
-      const content = Object.entries((resolve(described.requestBody).content ?? {}) as JsonObject)
-      const [type = null, media] = content[0] ?? []
-      const body = type === null ? null : (BODIES[type] ?? 'bytes')
-      found.set(described.operationId, {
-        id: described.operationId,
-        method: method.toUpperCase(),
-        path,
-        summary: String(described.summary),
-        description: String(described.description),
-        tag: String((described.tags as readonly unknown[])[0]),
-        fields: named(
-          [
-            ...((described.parameters ?? []) as readonly JsonObject[]).flatMap((each) =>
-              parameter(resolve(each)),
-            ),
-            ...(body === 'bytes' ? [] : bodyFields(resolve((media as JsonObject | undefined)?.schema))),
-          ],
-          resolve,
-        ),
-        body,
-        example: (media as JsonObject | undefined)?.example,
-        propertyOf: (field, names) => {
-          const schema = names.reduce((within, name) => property(resolve(within), name), field.schema)
-          return { schema, types: typesOf(schema, resolve) }
-        },
-      })
-    }
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => operationOf(method, path, described, resolve)),
+  )
+}
+
+function operationOf(
+  method: string,
+  path: string,
+  { operationId, summary, description, tags, parameters = [], requestBody }: Operation,
+  resolve: (schema: unknown) => JsonObject,
+): CallableOperation {
+  const content = Object.entries((resolve(requestBody).content ?? {}) as Readonly<Record<string, JsonObject>>)
+  const [type = null, { schema, example } = {}] = content[0] ?? []
+  const body = type === null ? null : (BODIES[type] ?? 'bytes')
+  const inUrl = (parameters as readonly JsonObject[]).flatMap((each) => parameter(resolve(each)))
+  const fields = [...inUrl, ...(body === 'bytes' ? [] : bodyFields(resolve(schema)))]
+  return {
+    id: operationId,
+    method: method.toUpperCase(),
+    path,
+    summary: String(summary),
+    description: String(description),
+    tag: String((tags as readonly unknown[])[0]),
+    fields: named(fields, resolve),
+    body,
+    ...(example === undefined ? {} : { example }),
   }
-  return found
 }
 
 const BODIES: Readonly<Record<string, 'json' | 'form'>> = {
@@ -91,7 +92,9 @@ function resolved(schema: JsonObject | undefined, document: OpenApiDocument): Js
   return { ...resolved(document.components[group]?.[name], document), ...around }
 }
 
-type Unnamed = Omit<Field, 'flag' | 'types'>
+interface Unnamed extends Omit<Field, 'flag' | keyof Shape> {
+  readonly schema: JsonObject
+}
 
 function parameter({ name, in: place, description, required, schema }: JsonObject): Unnamed[] {
   if (name === 'orgId' || name === 'X-Organization-ID') return []
@@ -118,12 +121,30 @@ function bodyFields({ properties = {}, required = [] }: JsonObject): Unnamed[] {
 
 function named(fields: readonly Unnamed[], resolve: (schema: unknown) => JsonObject): Field[] {
   const taken = new Set(RESERVED)
-  return fields.map((field) => {
+  return fields.map(({ schema, ...field }) => {
     const short = kebab(field.name.replace(/^X-/, ''))
     const flag = taken.has(short) ? `${field.place}-${short}` : short
     taken.add(flag)
-    return { ...field, flag, types: typesOf(field.schema, resolve) }
+    const values = Array.isArray(schema.enum) ? { values: schema.enum } : {}
+    return { ...field, flag, ...values, ...shapeOf(schema, resolve) }
   })
+}
+
+/** Deeper properties may be anything: schemas may contain themselves. */
+const DEPTH = 4
+
+function shapeOf(given: JsonObject, resolve: (schema: unknown) => JsonObject, depth = DEPTH): Shape {
+  if (depth === 0) return { types: [] }
+  const schema = resolve(given)
+  const shapes = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonObject>>).map(
+    ([name, each]) => [name, shapeOf(each, resolve, depth - 1)] as const,
+  )
+  const others = schema.additionalProperties
+  return {
+    types: [...typesOf(schema, resolve)],
+    ...(shapes.length === 0 ? {} : { properties: Object.fromEntries(shapes) }),
+    ...(typeof others !== 'object' ? {} : { others: shapeOf(others as JsonObject, resolve, depth - 1) }),
+  }
 }
 
 function typesOf(schema: JsonObject, resolve: (schema: unknown) => JsonObject): ReadonlySet<string> {
@@ -134,9 +155,12 @@ function typesOf(schema: JsonObject, resolve: (schema: unknown) => JsonObject): 
   return new Set([...own, ...ofValues, ...parts.flatMap((part) => [...typesOf(part, resolve)])])
 }
 
-function property({ properties, additionalProperties }: JsonObject, name: string): JsonObject {
-  const own = (properties as Readonly<Record<string, JsonObject>> | undefined)?.[name]
-  return own ?? (typeof additionalProperties === 'object' ? (additionalProperties as JsonObject) : {})
+/** The shape of `--field.one.other`. */
+export function shapeAt(field: Shape, path: readonly string[]): Shape {
+  return path.reduce((within: Shape, name) => {
+    const { properties = {}, others = { types: [] } } = within
+    return Object.hasOwn(properties, name) ? (properties[name] ?? others) : others
+  }, field)
 }
 
 /** Flags for the fields of an operation. */
@@ -144,35 +168,38 @@ export function flagsOf({ fields }: CallableOperation): Flags {
   return Object.fromEntries(fields.map((field) => [field.flag, flagOf(field)]))
 }
 
-function flagOf({ types, about, required, schema }: Field): Flags[string] {
-  const only = types.size === 1 ? [...types][0] : undefined
-  const values =
-    Array.isArray(schema.enum) && schema.enum.length <= 10 ? ` One of ${schema.enum.join(', ')}.` : ''
+function flagOf({ types, about, required, values = [] }: Field): Flags[string] {
+  const only = types.length === 1 ? types[0] : undefined
+  const allowed = values.length > 0 && values.length <= 10 ? ` One of ${values.join(', ')}.` : ''
   return {
-    about: `${about}${values}`.trim(),
+    about: `${about}${allowed}`.trim(),
     required,
     ...(only === 'boolean' ? {} : { value: wordOf(types) }),
-    ...(types.has('array') ? { many: true } : {}),
-    ...(types.size === 0 || types.has('object') ? { object: true } : {}),
+    ...(types.includes('array') ? { many: true } : {}),
+    ...(types.length === 0 || types.includes('object') ? { object: true } : {}),
   }
 }
 
-function wordOf(types: ReadonlySet<string>): string {
-  const words = [...types].map((type) => (type === 'object' ? 'json' : type))
+function wordOf(types: readonly string[]): string {
+  const words = types.map((type) => (type === 'object' ? 'json' : type))
   return words.length === 0 ? 'json' : words.filter((word) => word !== 'null').join('|')
 }
 
 /** The value that a text of a flag means. @throws Exit `usage` */
-export function typedValue(text: string, { types }: Pick<Field, 'types'>, flag: string): unknown {
-  if (text === 'null' && types.has('null')) return null
-  const isComposite = /^\s*[[{]/.test(text) && (types.has('object') || types.has('array'))
+export function typedValue(text: string, { types }: Shape, flag: string): unknown {
+  if (text === 'null' && types.includes('null')) return null
+  const isComposite = /^\s*[[{]/.test(text) && (types.includes('object') || types.includes('array'))
   if (isComposite) return parseJson(text, `--${flag}`)
-  if (types.size === 0) return readable(text)
-  if ((types.has('number') || types.has('integer')) && text.trim() !== '' && !Number.isNaN(Number(text)))
+  if (types.length === 0) return readable(text)
+  if (
+    (types.includes('number') || types.includes('integer')) &&
+    text.trim() !== '' &&
+    !Number.isNaN(Number(text))
+  )
     return Number(text)
-  if (types.has('boolean') && /^(?:true|false)$/.test(text)) return text === 'true'
-  if (types.has('string') || types.has('array')) return text
-  throw usage(`--${flag} must be ${[...types].join(' or ')}, not "${text}".`)
+  if (types.includes('boolean') && /^(?:true|false)$/.test(text)) return text === 'true'
+  if (types.includes('string') || types.includes('array')) return text
+  throw usage(`--${flag} must be ${types.join(' or ')}, not "${text}".`)
 }
 
 function readable(text: string): unknown {
