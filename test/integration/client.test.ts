@@ -90,6 +90,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     )
     const query = { metadata: { of: name }, from: new Date(0), limit: 2 }
     const pages = client.notifications.list(query)
+    const ids = sent.slice(0, 2).map(({ id }) => id)
+    expect((await client.notifications.list({ ids })).items.map(({ id }) => id).sort()).toEqual(ids.sort())
     const { items, nextCursor } = await pages
     expect(items).toHaveLength(2)
     expect((await client.notifications.list({ ...query, cursor: nextCursor ?? '' })).items).toHaveLength(2)

@@ -15,6 +15,12 @@ import { type NotificationStatus, STATUSES } from './notification.ts'
 
 const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
+/** The notifications that a filter names. */
+export const namedIds: z.ZodType<readonly string[], readonly string[]> = z
+  .array(text(1, 64))
+  .min(1)
+  .max(1_000)
+
 /** Reads a `NotificationQuery`. */
 export const readNotifications: (
   query: unknown,
@@ -30,6 +36,7 @@ export const readNotifications: (
     provider?: string | undefined
     from?: number | undefined
     until?: number | undefined
+    ids?: readonly string[] | undefined
   }
 > = listReader('notifications', {
   ...of,
@@ -40,6 +47,7 @@ export const readNotifications: (
   provider: text(1, 64).optional(),
   from: instant.optional(),
   until: instant.optional(),
+  ids: namedIds.optional(),
   ...labelFilters,
 })
 

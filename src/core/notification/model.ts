@@ -23,6 +23,8 @@ export interface NotificationQuery extends ListQuery, LabelFilter {
   readonly from?: string | Date | undefined
   /** Accepted before this time: ISO 8601 or a Date. */
   readonly until?: string | Date | undefined
+  /** Only these notifications; at most 1,000. */
+  readonly ids?: readonly string[] | undefined
 }
 
 export interface LogQuery extends ListQuery, LabelFilter {

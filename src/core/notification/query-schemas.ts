@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { channel } from '../input/fields.ts'
 import { metadataFilter } from '../input/metadata.ts'
-import { type Filters, flag, line, page, recipient, time } from '../rest/query-schemas.ts'
+import { type Filters, flag, ids, line, page, recipient, time } from '../rest/query-schemas.ts'
 import { errorCode } from './label-filters.ts'
 import { MAX_RECIPIENT_ID } from './labels.ts'
 import type { LogQuery, NotificationQuery } from './model.ts'
@@ -39,6 +39,7 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
     .describe('Instance id of the provider that accepted it last, or of the failed attempt.'),
   from: time.optional().describe('Accepted at or after this time.'),
   until: time.optional().describe('Accepted before this time.'),
+  ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
   ...labels,
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { channel, instant, text } from '../../core/input/fields.ts'
+import { namedIds } from '../../core/notification/filter.ts'
 import { errorCode, labelFilters } from '../../core/notification/label-filters.ts'
 import type { ListQuery } from '../../core/records/list.ts'
 import { namedInput } from '../../core/rest/named.ts'
@@ -46,7 +47,7 @@ export const deadLetterFilters: {
   toPrefix: text(1, 4096).optional().describe('How the address begins.'),
   from: instant.optional().describe('Accepted at or after this time.'),
   until: instant.optional().describe('Accepted before this time.'),
-  ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
+  ids: namedIds.optional().describe('Only these notifications.'),
   ...labelFilters,
 }
 

@@ -1,9 +1,6 @@
 import type { NotificationQuery } from '../../core/notification/model.ts'
 
-export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
-  /** Only these notifications; at most 1,000. */
-  readonly ids?: readonly string[] | undefined
-}
+export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {}
 
 /** Which failures are grouped. */
 export type DeadLetterGroupQuery = Pick<DeadLetterQuery, 'channel' | 'code' | 'provider' | 'from' | 'until'>
