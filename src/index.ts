@@ -54,7 +54,12 @@ export type { SlackContent, SlackKind } from './core/channels/slack.ts'
 export type { SmsContent, SmsKind } from './core/channels/sms.ts'
 export type { SmsText } from './core/channels/sms-segments.ts'
 export type { WebhookKind } from './core/channels/webhook.ts'
-export type { EndpointEvent, EndpointEventType, WebhookEventType } from './core/delivery/endpoint-health.ts'
+export type {
+  EndpointEvent,
+  EndpointEventType,
+  LoggedEventType,
+  WebhookEventType,
+} from './core/delivery/endpoint-health.ts'
 export type { EventHandler, HandedOver, PublishedEvent } from './core/delivery/listeners.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './core/delivery/model.ts'
 export type { RetryPolicy } from './core/delivery/retry-delay.ts'

@@ -232,7 +232,7 @@ export const en = {
     test: 'Send test event',
     testWorked: (status: number) => `The endpoint answered ${status}.`,
     testFailed: 'The test event failed',
-    tested: 'Last test event',
+    testEvent: 'Test event',
     deliveries: 'Deliveries',
     deliveriesEmpty: 'Nothing was sent to this endpoint yet',
     deliveriesHint: 'Send a test event to see whether your receiver works.',

@@ -45,6 +45,7 @@ import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
 import { skipChecks } from './storage/skips.ts'
 import { statisticsChecks } from './storage/statistics.ts'
+import { testEventChecks } from './storage/test-events.ts'
 import { traceChecks } from './storage/traces.ts'
 import { transactionChecks } from './storage/transactions.ts'
 import { uploadChecks } from './storage/uploads.ts'
@@ -79,6 +80,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   begunClaimChecks(check)
   settleChecks(check)
   deliveryChecks(check)
+  testEventChecks(check)
   receiptChecks(check)
   followingWriteChecks(check)
   receivedMessageChecks(check)

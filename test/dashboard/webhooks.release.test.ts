@@ -29,9 +29,10 @@ describeDashboard(
     afterAll(() => receiver.close())
     const url = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`
 
-    it('adds an endpoint, whose secret verifies the test event, and shows the deliveries', async () => {
+    it('adds an endpoint and shows its test event in five clicks, and later deliveries', async () => {
       const { page, host } = suite
-      await signIn(page, host, await host.key(), '/webhooks')
+      await signIn(page, host, await host.key(), '/')
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
       await page.getByRole('button', { name: 'Add endpoint' }).first().click()
       await page.getByLabel('Address').fill(url())
       await assertAccessible(page)
@@ -41,11 +42,15 @@ describeDashboard(
       await page.getByRole('heading', { level: 1, name: url() }).waitFor()
       await page.getByRole('button', { name: 'Send test event' }).click()
       await page.getByText('The endpoint answered 200.').waitFor()
-      const tested = page.getByRole('region', { name: 'Last test event' })
+      await page.getByRole('row', { name: /^Test event Delivered 1 / }).waitFor()
+      await page.getByRole('button', { name: 'Test event', exact: true }).click()
+      const tested = page.getByRole('dialog', { name: 'Test event' })
       await tested.getByText('200', { exact: true }).waitFor()
       await tested.getByText('Attempt 1').click()
       await tested.getByText(`POST ${url()}`).waitFor()
+      expect(await tested.getByRole('button', { name: 'Send again' }).count()).toBe(0)
       await assertAccessible(page)
+      await page.keyboard.press('Escape')
       const event = arrived[0] as Arrived
       expect(new Webhook(secret).verify(event.body, event.headers)).toMatchObject({
         event: 'webhook.test',
@@ -53,6 +58,7 @@ describeDashboard(
 
       status = 500
       await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
+      await page.getByRole('button', { name: '1 new' }).click()
       await page.getByRole('row', { name: /notification.sent Retrying next at .*\d/ }).waitFor()
       await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
       await page.getByRole('row', { name: /Failing 500 / }).waitFor()

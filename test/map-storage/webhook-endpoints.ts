@@ -73,12 +73,23 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       const rows = own.filter(({ shown }) => eventIds.includes(shown.eventId))
       return rows.slice(0, most).map((row) => ({ ...withNext(row), endpointId: row.endpoint }))
     },
+    recordTest: async (endpoint, { organizationId: organization, attempt, ...test }, most) => {
+      if (!endpoints.has(endpoint)) return false
+      const [at, ended] = [state.now(), attempt.succeeded ? ('delivered' as const) : ('failed' as const)]
+      const about = { ...test, eventType: kit.TEST_EVENT_TYPE, createdAt: at, state: ended }
+      const shown = { ...about, attempts: [{ ...attempt, at }] }
+      state.deliveries.push({ seq: state.next(), organization, endpoint, notification: null, shown })
+      removeDeliveries(state, deliveriesTo(endpoint).filter(isTest).slice(0, -most))
+      return true
+    },
     redeliver: async (id, which) => {
       const status = endpoints.get(id)?.status ?? 'unknown'
       if (status !== 'active') return status
       const { since = 0, most = 1 } = which.eventId === undefined ? which : {}
       const rows = deliveriesTo(id).filter(({ shown }) => shown.eventId === (which.eventId ?? shown.eventId))
-      const over = rows.filter(({ shown }) => shown.state !== 'pending' && shown.state !== 'delivered')
+      const over = rows.filter(
+        (row) => row.shown.state !== 'pending' && row.shown.state !== 'delivered' && !isTest(row),
+      )
       const old = over.filter(({ shown }) => shown.createdAt >= since)
       const some = (which.eventId === undefined ? old : rows).slice(0, most)
       for (const row of some) makePending(state, row)
@@ -94,6 +105,10 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       return 'deleted'
     },
   }
+}
+
+function isTest({ shown }: DeliveryRow): boolean {
+  return shown.eventType === kit.TEST_EVENT_TYPE
 }
 
 export function removeDeliveries(state: State, rows: readonly DeliveryRow[]): void {

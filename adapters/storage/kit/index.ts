@@ -10,6 +10,7 @@ export {
   endpointEventId,
   healed,
   NEW_HEALTH,
+  TEST_EVENT_TYPE,
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 export { isListener } from '../../../src/core/delivery/listeners.ts'

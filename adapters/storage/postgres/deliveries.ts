@@ -1,6 +1,7 @@
 import {
   type EndpointEvent,
   endpointEventId,
+  TEST_EVENT_TYPE,
   type WebhookEventType,
 } from '../../../src/core/delivery/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
@@ -9,7 +10,7 @@ import {
   type MessageReceivedEvent,
   receivedEventId,
 } from '../../../src/core/notification/received-message.ts'
-import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import type { DeliveryAttempt, PostedTest } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import type { Runner, Transaction } from './connection.ts'
 import { makingDue } from './due-jobs.ts'
@@ -45,6 +46,11 @@ const INSERT = `
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
   SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM stored
   WHERE state = 'pending'`
+
+const INSERT_TEST = `
+  INSERT INTO carillon.deliveries
+    (seq, created_at, event_id, endpoint, event_type, organization, state, payload)
+  VALUES (nextval('carillon.delivery_numbers'), $1, $2, $3, '${TEST_EVENT_TYPE}', $4, $5, $6)`
 
 const INSERT_ATTEMPTS = `
   INSERT INTO carillon.delivery_attempts (at, event_id, endpoint, attempt)
@@ -205,6 +211,17 @@ export async function recordAttempts(
     attempts.map(({ endpoint }) => endpoint),
     attempts.map(({ attempt }) => JSON.stringify(attempt)),
   ])
+}
+
+/** Stores a delivery without a job. */
+export async function recordTest(
+  tx: Transaction,
+  endpoint: string,
+  { eventId, organizationId, payload, attempt }: PostedTest,
+): Promise<void> {
+  const state = attempt.succeeded ? 'delivered' : 'failed'
+  await tx.rows(INSERT_TEST, [tx.now, eventId, endpoint, organizationId, state, payload])
+  await recordAttempts(tx, [{ eventId, endpoint, attempt }])
 }
 
 export async function setStates(

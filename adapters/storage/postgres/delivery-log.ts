@@ -1,4 +1,4 @@
-import type { WebhookEventType } from '../../../src/core/delivery/endpoint-health.ts'
+import type { LoggedEventType } from '../../../src/core/delivery/endpoint-health.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import type {
   DeliveryAttempt,
@@ -41,7 +41,7 @@ interface DeliveryRow {
   readonly seq: number
   readonly event_id: string
   readonly endpoint: string
-  readonly event_type: WebhookEventType
+  readonly event_type: LoggedEventType
   readonly payload: string
   readonly state: WebhookDelivery['state']
   readonly created_at: number

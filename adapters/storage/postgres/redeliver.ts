@@ -1,3 +1,4 @@
+import { TEST_EVENT_TYPE } from '../../../src/core/delivery/endpoint-health.ts'
 import type { Redelivery } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { Transaction } from './connection.ts'
 import { addDue, type JobRow, makingDue } from './due-jobs.ts'
@@ -17,6 +18,7 @@ const REDELIVER = `
   WITH chosen AS (
     SELECT event_id, endpoint FROM carillon.deliveries
     WHERE endpoint = $2 AND created_at >= $3 AND state IN ('held', 'failed')
+      AND event_type <> '${TEST_EVENT_TYPE}'
     ORDER BY created_at, seq LIMIT $4 FOR UPDATE),
   ${MAKE_PENDING}`
 

@@ -1,3 +1,4 @@
+import { testEventIds } from '../../../src/core/delivery/endpoint-health.ts'
 import type { FollowingWrite } from '../../../src/core/ports/storage/records.ts'
 import type {
   EndpointChange,
@@ -11,7 +12,7 @@ import { DEFAULT_ORGANIZATION, unknownOrganization } from '../../../src/core/ten
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
-import { disableEndpoint } from './deliveries.ts'
+import { disableEndpoint, recordTest } from './deliveries.ts'
 import { listDeliveries, listDeliveriesOf } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { followWrites } from './follow.ts'
@@ -60,6 +61,12 @@ const PROVE_UPDATED = `
 const PROVE_DELETED = 'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1)'
 
 const PROVE_ROTATED = 'SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1 AND secrets = $2'
+
+const PROVE_RECORDED = 'SELECT 1 FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2'
+
+const SELECT_OLDER_TESTS = `
+  SELECT event_id, endpoint, seq FROM carillon.deliveries
+  WHERE event_id >= $1 AND event_id < $2 ORDER BY seq DESC OFFSET $3::bigint`
 
 const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT 1'
 
@@ -177,6 +184,17 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
       connection.transaction((tx) => following(tx, rotateSecret(tx, id, rotation), also)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
     deliveriesOf: (eventIds, owner, most) => listDeliveriesOf(connection, eventIds, owner, most),
+    recordTest(id, test, most) {
+      return connection.transaction(async (tx) => {
+        const [row] = await tx.rows<EndpointRow>(LOCK, [id])
+        if (row === undefined) return false
+        await recordTest(tx, id, test)
+        const { from, until } = testEventIds(id)
+        await removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_OLDER_TESTS, [from, until, most]))
+        tx.prove(PROVE_RECORDED, [test.eventId, id])
+        return true
+      })
+    },
     redeliver: (id, which) => whileActive(id, (tx) => redeliver(tx, id, which)),
     delete(id, most, also = []) {
       return connection.transaction(async (tx) => {

@@ -1,8 +1,12 @@
-import type { EndpointEvent, WebhookEventType } from '../../../src/core/delivery/endpoint-health.ts'
+import {
+  type EndpointEvent,
+  TEST_EVENT_TYPE,
+  type WebhookEventType,
+} from '../../../src/core/delivery/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
 import type { OwnProviderEvent } from '../../../src/core/notification/provider-event.ts'
 import type { MessageReceivedEvent } from '../../../src/core/notification/received-message.ts'
-import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import type { DeliveryAttempt, PostedTest } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
@@ -64,6 +68,7 @@ export interface Deliveries {
   /** Creates the publisher of one transaction. */
   publisher(now: number): Publisher
   recordAttempt(delivery: number, attempt: DeliveryAttempt, now: number): void
+  recordTest(endpoint: string, test: PostedTest, now: number): void
   fail(delivery: number): void
   /** Keeps a delivery and removes its job. */
   hold(delivery: number): void
@@ -135,6 +140,10 @@ export function createDeliveries(connection: Connection): Deliveries {
     }
   }
 
+  function recordAttempt(delivery: number, attempt: DeliveryAttempt, now: number): void {
+    insertAttempt().run(delivery, now, JSON.stringify(attempt))
+  }
+
   return {
     publisher(now) {
       const known = new Map<string, EndpointChoice[]>()
@@ -168,8 +177,19 @@ export function createDeliveries(connection: Connection): Deliveries {
       const about = { eventId, eventType: event.event, payload, trace: null }
       store({ ...about, organizationId }, others, now)
     },
-    recordAttempt(delivery, attempt, now) {
-      insertAttempt().run(delivery, now, JSON.stringify(attempt))
+    recordAttempt,
+    recordTest(endpoint, { eventId, organizationId, payload, attempt }, now) {
+      const state = attempt.succeeded ? 'pending' : 'failed'
+      const delivery = insertDelivery().insert(
+        eventId,
+        TEST_EVENT_TYPE,
+        organizationId,
+        endpoint,
+        now,
+        state,
+        payload,
+      )
+      recordAttempt(delivery, attempt, now)
     },
     fail(delivery) {
       updateState().run('failed', delivery)

@@ -1,3 +1,4 @@
+import { TEST_EVENT_TYPE } from '../../../src/core/delivery/endpoint-health.ts'
 import type { Redelivery } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob } from './jobs.ts'
@@ -5,7 +6,8 @@ import { eventJob } from './jobs.ts'
 /** The condition on `state` matches the index. */
 const SELECT_OVER = `
   SELECT id, organization FROM carillon_deliveries
-  WHERE endpoint = ? AND created_at >= ? AND state IN ('held', 'failed') ORDER BY created_at, id LIMIT ?`
+  WHERE endpoint = ? AND created_at >= ? AND state IN ('held', 'failed')
+    AND event_type <> '${TEST_EVENT_TYPE}' ORDER BY created_at, id LIMIT ?`
 
 const MAKE_PENDING = "UPDATE carillon_deliveries SET state = 'pending' WHERE id = ?"
 

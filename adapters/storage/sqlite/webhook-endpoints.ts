@@ -1,3 +1,4 @@
+import { testEventIds } from '../../../src/core/delivery/endpoint-health.ts'
 import type { FollowingWrite } from '../../../src/core/ports/storage/records.ts'
 import type {
   EndpointChange,
@@ -44,6 +45,9 @@ const DELETE = 'DELETE FROM carillon_webhook_endpoints WHERE id = ?'
 
 const SELECT_DELIVERIES = 'SELECT id FROM carillon_deliveries WHERE endpoint = ? LIMIT ?'
 
+const SELECT_OLDER_TESTS = `
+  SELECT id FROM carillon_deliveries WHERE event_id >= ? AND event_id < ? ORDER BY id DESC LIMIT -1 OFFSET ?`
+
 export function createWebhookEndpoints(
   connection: Connection,
   deliveries: Deliveries,
@@ -61,6 +65,7 @@ export function createWebhookEndpoints(
   const remove = createRemove(connection)
   const log = createDeliveryLog(connection)
   const redeliver = createRedeliver(connection)
+  const olderTests = connection.statement<{ id: number }>(SELECT_OLDER_TESTS)
   const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
@@ -134,6 +139,16 @@ export function createWebhookEndpoints(
     },
     async deliveriesOf(eventIds, owner, most) {
       return connection.read(() => log.ofEvents(eventIds, owner, most))
+    },
+    async recordTest(id, test, most) {
+      return connection.durably(() => {
+        if (select().get(id) === undefined) return false
+        deliveries.recordTest(id, test, connection.now())
+        const { from, until } = testEventIds(id)
+        const older = olderTests().all(from, until, most)
+        remove.deliveries(older.map((delivery) => delivery.id))
+        return true
+      })
     },
     async redeliver(id, which) {
       return connection.durably(() => {

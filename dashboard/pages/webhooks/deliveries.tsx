@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { place } from '../../app/router.ts'
 import { overAll } from '../../app/session.ts'
-import { useList } from '../../app/use-list.ts'
+import { type ListState, useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Filters, SelectFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
@@ -10,30 +10,39 @@ import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { DeliveryStatus } from './delivery-status.tsx'
-import { DELIVERY_STATUSES, type Delivery, type Endpoint } from './endpoint.ts'
+import { DELIVERY_STATUSES, type Delivery, type Endpoint, isTest } from './endpoint.ts'
 
 const said = texts.webhooks
 
-/** The events that went, or are to go, to an endpoint. */
-export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
+/** The deliveries of an endpoint, with the status that the address of the page names. */
+export function useDeliveries(endpointPath: string): ListState<Delivery> {
   const status = place.value.query.status ?? ''
-  const path = `/v1/webhooks/${endpoint.id}/deliveries`
-  const deliveries = useList<Delivery>(path, { query: { status }, keyOf: ({ eventId }) => eventId })
+  return useList(`${endpointPath}/deliveries`, { query: { status }, keyOf: ({ eventId }) => eventId })
+}
+
+/** The events that went, or are to go, to an endpoint. */
+export function Deliveries({
+  endpoint,
+  deliveries,
+}: {
+  readonly endpoint: Endpoint
+  readonly deliveries: ListState<Delivery>
+}) {
   const opened = useSignal<string | null>(null)
   const shown = deliveries.items?.find(({ eventId }) => eventId === opened.value)
   const columns: Column<Delivery>[] = [
     {
       title: said.event,
       main: true,
-      cell: ({ event, eventId }) => (
+      cell: (delivery) => (
         <button
           type="button"
           class="link"
           onClick={() => {
-            opened.value = eventId
+            opened.value = delivery.eventId
           }}
         >
-          {event}
+          {isTest(delivery) ? said.testEvent : delivery.event}
         </button>
       ),
     },
@@ -68,7 +77,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
         label={said.deliveries}
         state={deliveries}
         columns={columns}
-        filtered={status !== ''}
+        filtered={(place.value.query.status ?? '') !== ''}
         empty={
           <Empty icon="webhooks" title={said.deliveriesEmpty}>
             <p>{said.deliveriesHint}</p>

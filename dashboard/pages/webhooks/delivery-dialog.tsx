@@ -7,7 +7,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
-import type { Delivery, Endpoint } from './endpoint.ts'
+import { type Delivery, type Endpoint, isTest } from './endpoint.ts'
 
 const said = texts.webhooks
 
@@ -28,7 +28,7 @@ export function DeliveryDialog({
     onClose()
   })
   return (
-    <Dialog title={delivery.event} wide onClose={onClose}>
+    <Dialog title={isTest(delivery) ? said.testEvent : delivery.event} wide onClose={onClose}>
       <Form state={form} fields={[]}>
         <p class="mono muted">{delivery.eventId}</p>
         {delivery.attempts.length === 0 ? <p>{said.noAttempts}</p> : null}
@@ -41,7 +41,7 @@ export function DeliveryDialog({
         </details>
         <DialogActions>
           <Button onClick={onClose}>{texts.actions.close}</Button>
-          {may('Full Access') ? (
+          {may('Full Access') && !isTest(delivery) ? (
             <Button kind="primary" type="submit" busy={form.busy}>
               {said.redeliver}
             </Button>
@@ -53,7 +53,7 @@ export function DeliveryDialog({
 }
 
 /** What was sent in one attempt, and what was answered. */
-export function Attempt({ of: attempt }: { readonly of: Delivery['attempts'][number] }) {
+function Attempt({ of: attempt }: { readonly of: Delivery['attempts'][number] }) {
   const { status, succeeded, durationMs, request, response, timestamp } = attempt
   return (
     <details open={!succeeded}>

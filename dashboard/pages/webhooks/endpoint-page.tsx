@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { isListener } from '../../../src/core/delivery/listeners.ts'
 import { ApiError, ask } from '../../app/api.ts'
 import { navigate } from '../../app/router.ts'
@@ -13,9 +13,8 @@ import { SecretDialog } from '../../ui/secret.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
-import { Deliveries } from './deliveries.tsx'
-import { Attempt } from './delivery-dialog.tsx'
-import type { CreatedEndpoint, Delivery, Endpoint, Post } from './endpoint.ts'
+import { Deliveries, useDeliveries } from './deliveries.tsx'
+import type { CreatedEndpoint, Endpoint, Post } from './endpoint.ts'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointStatus } from './endpoint-status.tsx'
 import { RedeliverForm } from './redeliver-form.tsx'
@@ -25,7 +24,7 @@ const said = texts.webhooks
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const path = `/v1/webhooks/${params.id ?? ''}`
   const { value: endpoint, error, reload } = useData<Endpoint>(path)
-  const tested = useSignal<Tested | null>(null)
+  const deliveries = useDeliveries(path)
   if (endpoint === null) {
     return (
       <Page title={said.title}>
@@ -37,17 +36,15 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
     <Page
       title={endpoint.url}
       intro={isListener(endpoint.id) ? said.listener : undefined}
-      actions={may('Full Access') ? <Actions of={endpoint} reload={reload} tested={tested} /> : undefined}
+      actions={
+        may('Full Access') ? (
+          <Actions of={endpoint} reload={reload} reloadDeliveries={deliveries.reload} />
+        ) : undefined
+      }
     >
       {error === null ? null : <ErrorNote error={error} retry={reload} />}
       <Facts of={endpoint} />
-      {tested.value === null ? null : (
-        <section class="part card" aria-labelledby="tested">
-          <h2 id="tested">{said.tested}</h2>
-          <Attempt key={tested.value.timestamp} of={tested.value} />
-        </section>
-      )}
-      <Deliveries endpoint={endpoint} />
+      <Deliveries endpoint={endpoint} deliveries={deliveries} />
     </Page>
   )
 }
@@ -82,17 +79,14 @@ function Facts({ of: endpoint }: { readonly of: Endpoint }) {
   )
 }
 
-/** The last test event of this visit. It is in no log. */
-type Tested = Delivery['attempts'][number]
-
 function Actions({
   of: endpoint,
   reload,
-  tested,
+  reloadDeliveries,
 }: {
   readonly of: Endpoint
   readonly reload: () => Promise<void>
-  readonly tested: Signal<Tested | null>
+  readonly reloadDeliveries: () => Promise<void>
 }) {
   const open = useSignal<'edit' | 'redeliver' | null>(null)
   const secret = useSignal<string | null>(null)
@@ -124,7 +118,7 @@ function Actions({
   })
   const test = run(async () => {
     const post = await ask<Post>(`${path}/test`, { method: 'POST' })
-    tested.value = { ...post, attempt: 1, timestamp: new Date().toISOString() }
+    await reloadDeliveries()
     if (post.succeeded && post.status !== null) tell(said.testWorked(post.status))
     else
       throw new ApiError(422, { error: { message: `${said.testFailed}: ${post.response || said.noAnswer}` } })

@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENT_TYPES } from '../../../src/core/delivery/endpoint-health.ts'
+import { TEST_EVENT_TYPE, WEBHOOK_EVENT_TYPES } from '../../../src/core/delivery/endpoint-health.ts'
 
 /** A webhook endpoint, as the REST API shows it. */
 export interface Endpoint {
@@ -44,3 +44,8 @@ export interface Delivery {
 }
 
 export const EVENTS: readonly string[] = WEBHOOK_EVENT_TYPES
+
+/** A test event is sent once, and has a name in words. */
+export function isTest({ event }: Pick<Delivery, 'event'>): boolean {
+  return event === TEST_EVENT_TYPE
+}

@@ -21,6 +21,12 @@ export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [
   ...PROVIDER_EVENT_TYPES,
 ]
 
+/** The type of test events. No endpoint can choose it. */
+export const TEST_EVENT_TYPE = 'webhook.test' as const
+
+/** The types of events in the delivery log of an endpoint. */
+export type LoggedEventType = WebhookEventType | typeof TEST_EVENT_TYPE
+
 /** Failed attempts on one event after which its endpoint counts as failing. */
 const FAILING_ATTEMPTS = 4
 
@@ -184,4 +190,14 @@ export function isEndpointEvent(event: { readonly event: string }): event is End
  */
 export function endpointEventId({ data }: EndpointEvent): string {
   return `evt_${data.id}_${data.sequence}`
+}
+
+/** The range of the `webhook-id`s of an endpoint's test events, and what they begin with before an underscore. */
+export function testEventIds(endpointId: string): {
+  readonly prefix: string
+  readonly from: string
+  readonly until: string
+} {
+  const prefix = `evt_${endpointId}_test`
+  return { prefix, from: `${prefix}_`, until: `${prefix}\`` }
 }

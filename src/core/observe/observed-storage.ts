@@ -143,6 +143,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
       rotateSecret: {},
       deliveries: {},
       deliveriesOf: {},
+      recordTest: {},
       redeliver: {},
       delete: {},
     },

@@ -65,7 +65,8 @@ export interface Webhooks {
     options?: { readonly overlapMs?: number | undefined },
   ): Promise<CreatedWebhookEndpoint>
   /**
-   * Posts an example event of the type `webhook.test` at once, also to a disabled endpoint, and returns the result.
+   * Posts an example event of the type `webhook.test` once, also to a disabled endpoint, and returns the result. The
+   * delivery log keeps the 20 newest tests of an endpoint; they do not count for its health.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`
    *
@@ -95,7 +96,7 @@ export interface Webhooks {
    * Makes one delivery due at once in any state, with the same `webhook-id`. Returns the delivery afterwards. A running
    * one stays unchanged.
    *
-   * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
+   * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`, `invalid_parameter` for a test event
    *
    * @example
    * await notifier.webhooks.redeliverOne('wh_1234', 'evt_1234_2')

@@ -1,4 +1,4 @@
-import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
+import type { LoggedEventType, WebhookEventType } from '../../core/delivery/endpoint-health.ts'
 import type { WebhookRequestRecord } from '../../core/delivery/webhook-request.ts'
 import type { ListQuery } from '../../core/records/list.ts'
 
@@ -23,7 +23,7 @@ export interface WebhookEndpointRecord {
 
 /** The last attempt to deliver an event to an endpoint. */
 export interface LastAttemptRecord {
-  readonly event: WebhookEventType
+  readonly event: LoggedEventType
   readonly succeeded: boolean
   /** Null: no answer. */
   readonly status: number | null
@@ -62,7 +62,8 @@ export interface WebhookAttemptRecord extends WebhookPostRecord {
 export interface WebhookDeliveryRecord {
   /** The `webhook-id`. */
   readonly eventId: string
-  readonly event: WebhookEventType
+  /** `webhook.test`: a test event. */
+  readonly event: LoggedEventType
   /** `held`: the endpoint is disabled; the delivery waits for a redelivery. */
   readonly status: 'pending' | 'delivered' | 'failed' | 'held'
   /** The exact body. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { WEBHOOK_EVENT_TYPES } from '../../core/delivery/endpoint-health.ts'
+import { TEST_EVENT_TYPE, WEBHOOK_EVENT_TYPES } from '../../core/delivery/endpoint-health.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Filters, page } from '../../core/rest/query-schemas.ts'
@@ -12,6 +12,8 @@ import type {
   WebhookEndpointRecord,
   WebhookPostRecord,
 } from './model.ts'
+
+const loggedEventType = z.enum([...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE])
 
 const fields = {
   id: z.string().regex(/^wh_[\w.-]+$/),
@@ -30,7 +32,7 @@ const fields = {
     .describe('Since then every attempt has failed; null: the last one succeeded.'),
   lastAttempt: z
     .object({
-      event: z.enum(WEBHOOK_EVENT_TYPES),
+      event: loggedEventType,
       succeeded: z.boolean(),
       status: z.int().nullable().describe('The HTTP status; null: no answer.'),
       timestamp,
@@ -86,7 +88,7 @@ const webhookDeliveryStatus = z
 
 const deliveryFields = {
   eventId: z.string().describe('Value of the header `webhook-id`.'),
-  event: z.enum(WEBHOOK_EVENT_TYPES),
+  event: loggedEventType,
   status: webhookDeliveryStatus,
   payload: z.string().describe('The exact request body.'),
   createdAt: timestamp,

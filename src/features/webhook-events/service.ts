@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Audit } from '../../core/audit/audit.ts'
 import { auditedChange, keeping } from '../../core/audit/audited-change.ts'
 import { interpretPost } from '../../core/channels/http-answer.ts'
+import { TEST_EVENT_TYPE, testEventIds } from '../../core/delivery/endpoint-health.ts'
 import { isListener } from '../../core/delivery/listeners.ts'
 import { attemptOf, type PostServices, postEvent, requestOf } from '../../core/delivery/post-event.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
@@ -46,6 +47,9 @@ const MOST_DELIVERIES = 1_000
 
 /** Newest deliveries of an endpoint among which its last attempt is looked for. */
 const NEWEST = 5
+
+/** Test events per endpoint: only the newest are kept, as no quota counts them. */
+const MAX_TESTS = 20
 
 /** Newest entries of a timeline whose events are looked up, and deliveries of them. */
 const MOST_EVENTS = 1_000
@@ -165,11 +169,15 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
     async test(organizationId, id) {
       const endpoint = await find(organizationId, id)
       requireAddress(id)
-      const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
-      const eventId = ids.random('evt')
-      const posted = await postEvent(services, endpoint, { eventId, eventType: 'webhook.test', payload })
+      const example = exampleEvent(endpoint.organizationId, clock.now())
+      const payload = JSON.stringify(example)
+      const eventId = ids.random(testEventIds(id).prefix)
+      const posted = await postEvent(services, endpoint, { eventId, eventType: TEST_EVENT_TYPE, payload })
       const verdict = interpretPost(posted.result, endpoint.successStatus, clock.now())
-      const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
+      const attempt = attemptOf(1, posted, verdict.kind === 'succeeded')
+      const test = { eventId, organizationId: example.data.organizationId, payload, attempt }
+      if (!(await storage.webhookEndpoints.recordTest(id, test, MAX_TESTS))) throw unknownEndpoint()
+      const { attempt: _, request, ...record } = attempt
       return { ...record, request: requestOf(eventId, request) }
     },
     async deliveries(organizationId, id, query) {
@@ -196,7 +204,10 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
     },
     async redeliverOne(organizationId, id, eventId) {
       await find(organizationId, id)
-      const count = await byId(eventId, (known) => storage.webhookEndpoints.redeliver(id, { eventId: known }))
+      const count = await byId(eventId, (known) => {
+        if (known.startsWith(testEventIds(id).from)) throw noRepeatedTest()
+        return storage.webhookEndpoints.redeliver(id, { eventId: known })
+      })
       if (count === 'disabled') throw new NotifierError('endpoint_disabled')
       if (count !== 1) throw noDelivery(eventId)
       wake(id)
@@ -232,6 +243,13 @@ function noDelivery(eventId: string): NotifierError {
   })
 }
 
+function noRepeatedTest(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: 'A test event is sent once. Send another test event instead.',
+    details: { field: 'eventId' },
+  })
+}
+
 export function once<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)]
 }
@@ -253,10 +271,10 @@ function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
 }
 
 /** The body of `test`: the usual payload with its own type, about a made-up notification. */
-function exampleEvent(owner: string, now: number): object {
+function exampleEvent(owner: string, now: number) {
   const organizationId = owner === ALL_ORGANIZATIONS ? DEFAULT_ORGANIZATION : owner
   return {
-    event: 'webhook.test',
+    event: TEST_EVENT_TYPE,
     data: {
       id: `notif_${'0'.repeat(34)}`,
       channel: 'email',

@@ -1,4 +1,4 @@
-import type { WebhookEventType } from '../../delivery/endpoint-health.ts'
+import type { LoggedEventType, WebhookEventType } from '../../delivery/endpoint-health.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { FollowingWrite } from './records.ts'
 
@@ -73,6 +73,12 @@ export interface WebhookEndpointRepository {
    */
   deliveriesOf(eventIds: readonly string[], owner: string, most: number): Promise<readonly EndpointDelivery[]>
   /**
+   * Records a test event that was posted, as a delivery without a job, `delivered` or `failed` as its attempt says, and
+   * removes all but the `most` newest of the endpoint. The endpoint's health stays as it is. False: there is no such
+   * endpoint, and nothing is stored.
+   */
+  recordTest(id: string, test: PostedTest, most: number): Promise<boolean>
+  /**
    * Makes deliveries due at once, each with all attempts of the schedule. Concurrent calls make none due twice.
    * `disabled`: the endpoint is disabled, and nothing changed. `unknown`: no such endpoint.
    *
@@ -87,7 +93,7 @@ export interface WebhookEndpointRepository {
 }
 
 export type Redelivery =
-  /** Held and failed deliveries of events since then, oldest first; at most `most`, to keep the step short. */
+  /** Held and failed deliveries of events since then, without test events, oldest first; at most `most`, to keep the step short. */
   | { readonly since: number; readonly most: number; readonly eventId?: undefined }
   /**
    * The delivery of this event in any state. One that waits for its next attempt keeps its count of attempts; a running
@@ -123,7 +129,7 @@ export interface DeliveryFilter {
 export interface WebhookDelivery {
   /** The `webhook-id`. */
   readonly eventId: string
-  readonly eventType: WebhookEventType
+  readonly eventType: LoggedEventType
   readonly payload: string
   /** `held`: the endpoint is disabled; the delivery waits for a redelivery. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'
@@ -132,6 +138,16 @@ export interface WebhookDelivery {
   /** The time that the next attempt waits for, in epoch milliseconds. Null: none waits, or it is due or under way. */
   readonly nextAttemptAt: number | null
   readonly attempts: readonly LoggedAttempt[]
+}
+
+/** A test event with its only attempt. */
+export interface PostedTest {
+  /** `evt_<id of the endpoint>_test_…` */
+  readonly eventId: string
+  /** The organization of the event, also for an endpoint of operators. */
+  readonly organizationId: string
+  readonly payload: string
+  readonly attempt: DeliveryAttempt
 }
 
 export interface EndpointDelivery extends WebhookDelivery {

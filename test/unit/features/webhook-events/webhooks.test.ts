@@ -121,7 +121,7 @@ describe('webhook endpoints', () => {
       })
   })
 
-  it('can be tested with a signed example, which leaves no trace, even if disabled', async () => {
+  it('can be tested with a signed example that the delivery log keeps, even if disabled', async () => {
     const { webhooks, posts, world, signer } = await webhookWorld()
     const { id, secret } = await webhooks.create({ url: URL })
     expect(await webhooks.test(id)).toEqual({
@@ -144,8 +144,46 @@ describe('webhook endpoints', () => {
     world.answer = () => answered(410)
     expect(await webhooks.test(id)).toMatchObject({ succeeded: false, status: 410 })
     expect(posts[1]?.headers['webhook-id']).not.toBe(eventId)
-    expect(await webhooks.get(id)).toMatchObject({ disabledReason: 'manual' })
-    expect((await webhooks.deliveries(id)).items).toEqual([])
+    expect(await webhooks.get(id)).toMatchObject({
+      disabledReason: 'manual',
+      failingSince: null,
+      lastAttempt: { event: 'webhook.test', succeeded: false, status: 410 },
+    })
+    const { items } = await webhooks.deliveries(id)
+    expect(items).toMatchObject([
+      { event: 'webhook.test', status: 'failed', attempts: [{ attempt: 1, status: 410 }] },
+      { eventId, event: 'webhook.test', status: 'delivered', payload: String(body), nextAttemptAt: null },
+    ])
+    expect(items[1]?.attempts).toMatchObject([{ attempt: 1, succeeded: true, request: recordOf(posts[0]) }])
+  })
+
+  it('keep their 20 newest test events, which are sent once', async () => {
+    const { webhooks, posts, emit } = await webhookWorld()
+    const { id } = await webhooks.create({ url: URL })
+    await emit()
+    for (let turn = 0; turn < 22; turn += 1) await webhooks.test(id)
+    const { items } = await webhooks.deliveries(id, { limit: 100 })
+    expect(items.map(({ event }) => event)).toEqual([
+      ...Array.from({ length: 20 }, () => 'webhook.test'),
+      'notification.sent',
+    ])
+    const eventId = posts.at(-1)?.headers['webhook-id'] ?? ''
+    await expect(webhooks.redeliverOne(id, eventId)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      details: { field: 'eventId' },
+    })
+    expect(await webhooks.redeliver(id, { since: new Date(0) })).toEqual({ redelivered: 0 })
+    expect(posts).toHaveLength(23)
+  })
+
+  it('that are gone when their test ends keep no trace of it', async () => {
+    const { webhooks, world } = await webhookWorld()
+    const { id } = await webhooks.create({ url: URL })
+    world.answer = async () => {
+      await webhooks.delete(id)
+      return answered(200)
+    }
+    await expect(webhooks.test(id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('are visible to their own organization only', async () => {
