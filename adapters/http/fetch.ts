@@ -67,7 +67,7 @@ function assertConnection(connection: unknown): void {
   throw invalidOption(
     'connection',
     'The connection is missing, which a Request does not contain: call with (request, { remoteAddress, encrypted }). In ' +
-      'Next.js, wrap it in a route handler; docs/start/frameworks.md shows one.',
+      'Next.js, wrap it in a route handler; docs/start/nextjs.md shows one.',
   )
 }
 

@@ -14,7 +14,7 @@ import webpack from 'webpack'
 import { entries, fromRoot } from '../../scripts/entries.mjs'
 import { WAIT_MS } from '../support/patience.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks } from './markdown.ts'
+import { namedBlocks } from './markdown.ts'
 
 /** A mail as Postmark's API takes it. */
 interface Mail {
@@ -97,10 +97,11 @@ describe('the whole service in a bundle, without node_modules and without config
       await project.write('app/layout.js', LAYOUT)
       await project.write('app/[...path]/route.js', ROUTE)
       await project.write('jsconfig.json', '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }')
-      const quick = "send: async () => ({ kind: 'accepted' })"
-      await project.write('notifier.js', (await guide('runningNotifier()')).replace(quick, SLOW))
-      await project.write('instrumentation.js', await guide('NEXT_RUNTIME'))
-      await project.write('app/welcome/route.js', await guide('function POST('))
+      const quick = /async send[\s\S]*?return { kind: 'accepted' }\s*},/
+      await project.write('carillon.config.js', (await guide('carillon.config.ts')).replace(quick, SLOW))
+      await project.write('notifier.js', await guide('notifier.ts'))
+      await project.write('instrumentation.js', await guide('instrumentation.ts'))
+      await project.write('app/welcome/route.js', await guide('app/welcome/route.ts'))
       expect(await project.node('node_modules/next/dist/bin/next', 'build')).not.toMatch(/warning/i)
       const started = start(['node_modules/next/dist/bin/next', 'start', '-p', '0'], project.directory)
       const printed: string[] = []
@@ -123,11 +124,11 @@ describe('the whole service in a bundle, without node_modules and without config
   })
 })
 
-/** A program of the guide for Next.js, as JavaScript. */
-async function guide(text: string): Promise<string> {
-  const found = (await codeBlocks('docs/start/frameworks.md', 'ts')).filter(({ code }) => code.includes(text))
-  expect(found.length, text).toBeGreaterThan(0)
-  return stripTypeScriptTypes(found[0]?.code ?? '')
+/** A file of the page for Next.js, as JavaScript. */
+async function guide(file: string): Promise<string> {
+  const found = (await namedBlocks('docs/start/nextjs.md')).find(({ name }) => name === file)
+  if (found === undefined) throw new Error(`docs/start/nextjs.md has no ${file}`)
+  return stripTypeScriptTypes(found.code)
 }
 
 /** Takes long enough for a signal to arrive meanwhile. */

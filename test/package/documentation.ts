@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks, namedBlocks } from './markdown.ts'
+import { codeBlocks } from './markdown.ts'
 import { exampleModules } from './public-functions.ts'
 
 export const PAGES = [
@@ -31,7 +31,7 @@ declare module '@react-email/components' {
 }
 `
 
-/** A project that has every package that a guide uses, and the files that the blocks of a guide name. */
+/** A project that has every package that a page uses, and a folder for each page with the files that its blocks name. */
 export async function createReader(): Promise<Consumer> {
   const consumer = await createConsumer([
     '@types/node',
@@ -55,58 +55,48 @@ export async function createReader(): Promise<Consumer> {
     '@nestjs/common',
     '@nestjs/core',
     'reflect-metadata',
+    'hono',
+    '@hono/node-server',
   ])
-  const [provider] = await codeBlocks('docs/tasks/custom-provider.md', 'ts')
-  await consumer.write('acme-sms.ts', provider?.code ?? '')
-  const [kind] = await codeBlocks('docs/tasks/custom-channel.md', 'ts')
-  await consumer.write('pager.ts', kind?.code ?? '')
-  const written = new Set<string>()
-  for (const file of PAGES) {
-    for (const { name, code } of await namedBlocks(file)) {
-      if (written.has(name)) throw new Error(`${file}: another page has a ${name}`)
-      written.add(name)
-      await consumer.write(name, code)
+  for (const { path, code } of await blocksOfPages()) await consumer.write(path, code)
+  return consumer
+}
+
+/** The TypeScript blocks of all pages. Each page has a folder of its own, so that its blocks import only each other. */
+async function blocksOfPages(): Promise<{ readonly path: string; readonly code: string }[]> {
+  const found: { readonly path: string; readonly code: string }[] = []
+  for (const page of PAGES) {
+    const blocks = [...(await codeBlocks(page, 'ts')), ...(await codeBlocks(page, 'tsx'))]
+    for (const { name, code, at } of blocks) {
+      const path = `${folderOf(page)}/${name}`
+      if (found.some((other) => other.path === path)) throw new Error(`${at}: another block is ${name}, too`)
+      found.push({ path, code })
     }
   }
-  const next = (await codeBlocks('docs/start/frameworks.md', 'ts')).find(({ code }) =>
-    code.includes('runningNotifier()'),
-  )
-  await consumer.write('notifier-of-next.ts', next?.code ?? '')
-  return consumer
+  return found
+}
+
+/** The folder of a page in the project of {@link createReader}. */
+export function folderOf(page: string): string {
+  return page.replace(/\.md$/, '')
 }
 
 /** Compiles every TypeScript block of the documentation, every example of a function, and {@link PROGRAM}. */
 export async function compileBlocks(reader: Consumer, compiler?: string): Promise<void> {
-  const blocksIn = async (language: string) => {
-    const blocks = (await Promise.all(PAGES.map((page) => codeBlocks(page, language)))).flat()
-    return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
-  }
-  const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
-  if (plain.length < 9 || elements.length < 2) throw new Error('Blocks are missing')
-  const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
+  const blocks = (await blocksOfPages()).map(({ path }) => path)
+  if (blocks.length < 120) throw new Error('Blocks are missing')
   const program = { name: 'program.ts', code: PROGRAM }
   const react = { name: 'react.d.ts', code: REACT }
-  const sources = [...plain, ...elements, mails, program, react, ...exampleModules()]
+  const sources = [program, react, ...exampleModules()]
   for (const { name, code } of sources) await reader.write(name, code)
-  await reader.compile(
-    sources.map(({ name }) => name),
-    {
-      ...(compiler === undefined ? {} : { compiler }),
-      // Types of some clients in the blocks are faulty themselves.
-      skipLibCheck: true,
-      jsx: 'preserve',
-      experimentalDecorators: true,
-      paths: { '@/notifier': ['./notifier-of-next.ts'] },
-    },
-  )
-}
-
-/** The contract test of the guide to writing a provider. */
-export async function providerTest(): Promise<string> {
-  const block = (await codeBlocks('docs/tasks/custom-provider.md', 'ts')).find(({ code }) =>
-    code.includes('acme-sms.ts'),
-  )
-  return block?.code ?? ''
+  await reader.compile([...blocks, ...sources.map(({ name }) => name)], {
+    ...(compiler === undefined ? {} : { compiler }),
+    // Types of some clients in the blocks are faulty themselves.
+    skipLibCheck: true,
+    jsx: 'preserve',
+    experimentalDecorators: true,
+    paths: { '@/*': ['./docs/start/nextjs/*.ts'] },
+  })
 }
 
 /** Two channels, many organizations, templates in code, and mistakes that do not compile. */

@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../examples/servers/free-port.ts'
+import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks } from './markdown.ts'
+import { codeBlocks, namedBlocks } from './markdown.ts'
 
+const run = promisify(execFile)
 const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}`)
 let consumer: Consumer
 beforeAll(async () => {
@@ -16,16 +19,19 @@ beforeAll(async () => {
     'koa',
     ...nest,
     'reflect-metadata',
+    'hono',
+    '@hono/node-server',
+    'vitest',
   ])
 })
 afterAll(() => consumer?.remove())
 
-/** The program of the guide that contains a text. */
-async function program(text: string, language = 'ts'): Promise<string> {
-  const blocks = await codeBlocks('docs/start/frameworks.md', language)
-  const code = blocks.find((block) => block.code.includes(text))?.code
-  if (code === undefined) throw new Error(`docs/start/frameworks.md has no program with ${text}`)
-  return code
+/** Writes the files of a page of Start into a folder of their own, for a free port. */
+async function write(page: string): Promise<{ readonly port: number }> {
+  const port = await freePort()
+  for (const { name, code } of await namedBlocks(`docs/start/${page}.md`))
+    await consumer.write(`${page}/${name}`, code.replace('3000', String(port)))
+  return { port }
 }
 
 /** Starts a server of the guide on a free port. It gets a database of its own. */
@@ -53,57 +59,48 @@ async function start(folder: string, file: string, port: number) {
   return { ask, stop, printed: () => printed.join('') }
 }
 
-async function isWhole({ ask, stop }: Awaited<ReturnType<typeof start>>, ownRoute: boolean): Promise<void> {
+async function isWhole({ ask, stop }: Awaited<ReturnType<typeof start>>): Promise<void> {
   expect((await ask('/notifications/v1/notify', 'POST'))[0]).toBe(401)
   expect(await ask('/dashboard/')).toEqual([200, expect.stringContaining('<!doctype html>')])
-  if (ownRoute) {
-    const [status, text] = await ask('/welcome?to=ada@example.com', 'POST')
-    expect([status, text]).toEqual([expect.toBeOneOf([200, 201]), expect.stringContaining('queued')])
-    expect((await ask('/welcome?to=nobody', 'POST'))[0]).toBe(422)
-  }
+  const [status, text] = await ask('/welcome?to=ada@example.com', 'POST')
+  expect([status, text]).toEqual([expect.toBeOneOf([200, 201]), expect.stringContaining('"status":"queued"')])
+  await expect.poll(async () => (await ask('/mailbox/api/messages'))[1]).toContain('ada@example.com')
+  const [refused, reason] = await ask('/welcome?to=ada', 'POST')
+  expect([refused, reason]).toEqual([422, expect.stringMatching(/invalid_email|e-mail address/)])
+  expect((await ask('/other'))[0]).toBe(404)
   // Nest ends itself by the signal that it got.
   expect(await stop()).toBeOneOf([0, 'SIGTERM'])
 }
 
-describe('the program of the guide serves, sends, answers a wrong address with 422, and ends on SIGTERM', () => {
-  test.each([
-    ['Express', "from 'express'", true],
-    ['Fastify', "from 'fastify'", true],
-    ['Koa', "from 'koa'", true],
-    ['node:http', 'createServer(', false],
-  ])('%s', async (name, text, ownRoute) => {
-    const folder = name.replace(':', '-')
-    const port = await freePort()
-    await consumer.write(`${folder}/notifier.ts`, await program('// notifier.ts'))
-    await consumer.write(`${folder}/server.ts`, (await program(text)).replace('3000', String(port)))
-    await isWhole(await start(folder, 'server.ts', port), ownRoute)
+describe('the program of the page serves, sends, answers a wrong address with 422, and ends on SIGTERM', () => {
+  test.each(['express', 'fastify', 'koa', 'hono', 'node'])('%s', async (page) => {
+    const { port } = await write(page)
+    await isWhole(await start(page, 'server.ts', port))
   })
 
-  test('Express, compiled with the settings of `tsc --init` and the one of the guide', async () => {
-    const port = await freePort()
-    const folder = 'built'
-    await consumer.write(`${folder}/notifier.ts`, await program('// notifier.ts'))
-    const server = await program("from 'express'")
-    await consumer.write(`${folder}/server.ts`, server.replace('3000', String(port)))
+  test('express, compiled with the settings of `tsc --init` and the one of the reference', async () => {
+    const { port } = await write('express')
+    const [setting] = await codeBlocks('docs/reference/runtimes.md', 'json')
     await consumer.compile(['server.ts'], {
-      folder,
+      folder: 'express',
       target: 'esnext',
       types: [],
       allowImportingTsExtensions: false,
-      ...JSON.parse(await program('ImportExtensions', 'json')),
+      ...JSON.parse(setting?.code ?? ''),
       skipLibCheck: true,
       noEmit: false,
       outDir: 'dist',
     })
-    await isWhole(await start(folder, 'dist/server.js', port), true)
+    await isWhole(await start('express', 'dist/server.js', port))
   })
 
-  test('NestJS, compiled to CommonJS', async () => {
-    const port = await freePort()
-    await consumer.write('nest/package.json', '{ "type": "commonjs" }')
-    await consumer.write('nest/main.ts', (await program('NestFactory')).replace('3000', String(port)))
-    await consumer.compile(['main.ts'], {
-      folder: 'nest',
+  test('nestjs, compiled to CommonJS', async () => {
+    const { port } = await write('nestjs')
+    await consumer.write('nestjs/package.json', '{ "type": "commonjs" }')
+    await consumer.compile(['src/main.ts', 'src/notifier-logger.ts'], {
+      folder: 'nestjs',
+      rootDir: 'src',
+      outDir: 'dist',
       module: 'commonjs',
       verbatimModuleSyntax: false,
       allowImportingTsExtensions: false,
@@ -113,7 +110,7 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
       experimentalDecorators: true,
       emitDecoratorMetadata: true,
     })
-    const app = await start('nest', 'main.js', port)
+    const app = await start('nestjs', 'dist/main.js', port)
     const [status, body] = await app.ask('/welcome?to=nobody', 'POST')
     expect([status, JSON.parse(body)]).toEqual([
       422,
@@ -123,25 +120,51 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
         details: expect.objectContaining({ field: 'to' }),
       },
     ])
-    await isWhole(app, true)
+    await isWhole(app)
     // Nest itself would log the refusal, and the recipient with it.
     expect(app.printed()).not.toMatch(/ERROR|nobody/)
   })
 })
 
+test('the commands of the next steps make a key that sends, and show the notification', async () => {
+  const { port } = await write('express')
+  const { ask, stop } = await start('express', 'server.ts', port)
+  const blocks = (await codeBlocks('docs/start/next-steps.md', 'sh')).map(({ code }) => code)
+  const cli = `${consumer.directory}/node_modules/carillon/dist/cli/bin.js`
+  const cwd = `${consumer.directory}/express`
+  const shell = async (code: string, env = {}) => {
+    const command = code
+      .replaceAll('npx carillon', `"${process.execPath}" "${cli}"`)
+      .replaceAll('3000', String(port))
+    return (await run('sh', ['-c', command], { cwd, env: { ...process.env, ...env } })).stdout
+  }
+  const [createKey = '', send = '', show = ''] = blocks
+  const key = (await shell(createKey)).trim()
+  const first = JSON.parse(await shell(send, { KEY: key }))
+  expect(first).toMatchObject({ status: 'queued', to: 'ada@example.com' })
+  expect(JSON.parse(await shell(send, { KEY: key })).id).toBe(first.id)
+  await expect.poll(async () => (await ask('/mailbox/api/messages'))[1]).toContain('Shipped')
+  expect(await shell(show.replace(/notif_\w+/, first.id))).toContain(first.id)
+  await stop()
+})
+
 test('the handlers of the guide answer under Next.js as it passes requests, start once, and again after a failure', async () => {
-  await consumer.write('next/notifier.ts', await program('runningNotifier()'))
-  const route = (await program('let api: NotifierFetch')).replace('@/notifier', './notifier.ts')
-  await consumer.write('next/route.ts', route)
-  const pages = route
-    .replace('notifierFetch(notifier,', 'notifierFetch(dashboard(notifier),')
-    .replace('/notifications', '/dashboard')
-  await consumer.write('next/pages.ts', `import { dashboard } from 'carillon/dashboard'\n${pages}`)
+  for (const { name, code } of await namedBlocks('docs/start/nextjs.md')) {
+    const imports = { '@/notifier': './notifier.ts', '@/carillon.config': './carillon.config.ts' }
+    const here = Object.entries(imports).reduce((text, [alias, file]) => text.replace(alias, file), code)
+    // Flat, because Node.js knows no alias, and a query would follow the brackets of a path.
+    await consumer.write(`nextjs/${name.replace(/^app\/(\w+)\/.*/, '$1.ts')}`, here)
+    if (!name.startsWith('app/notifications/')) continue
+    const pages = here
+      .replace('notifierFetch(notifier,', 'notifierFetch(dashboard(notifier),')
+      .replaceAll('/notifications', '/dashboard')
+    await consumer.write('nextjs/dashboard.ts', `import { dashboard } from 'carillon/dashboard'\n${pages}`)
+  }
   const code = `
     import { mkdirSync, rmdirSync } from 'node:fs'
-    import { runningNotifier } from './next/notifier.ts'
-    import { GET as SHOW } from './next/pages.ts'
-    import { GET, POST } from './next/route.ts'
+    import { runningNotifier } from './nextjs/notifier.ts'
+    import { GET as SHOW } from './nextjs/dashboard.ts'
+    import { GET, POST } from './nextjs/notifications.ts'
     const headers = { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }
     const ask = (handle, path, method = 'GET') =>
       handle(new Request('http://localhost:3000' + path, { method, headers })).then(({ status }) => status)
@@ -152,14 +175,27 @@ test('the handlers of the guide answer under Next.js as it passes requests, star
     console.log(await ask(POST, '/notifications/v1/notify', 'POST'))
     console.log(await ask(GET, '/other'))
     console.log(await ask(SHOW, '/dashboard'))
-    const { runningNotifier: again } = await import('./next/notifier.ts?again')
+    const { runningNotifier: again } = await import('./nextjs/notifier.ts?again')
     console.log(await again() === await runningNotifier())
     await (await again()).stop()`
   expect(await consumer.node('--input-type=module', '-e', code)).toBe('failed\n200\n401\n404\n200\ntrue\n')
 })
 
-test('the CommonJS program of the guide prints what its comment says', async () => {
-  const code = await program("require('carillon')", 'js')
-  await consumer.write('main.cjs', code)
-  expect(await consumer.node('main.cjs')).toBe(`${/\/\/ (.*)/.exec(code)?.[1]}\n`)
+describe('the CommonJS page', () => {
+  beforeAll(async () => {
+    for (const { name, code } of await namedBlocks('docs/start/commonjs.md', 'js'))
+      await consumer.write(`commonjs/${name}`, code)
+    await consumer.write('commonjs/package.json', '{ "type": "commonjs" }')
+  })
+
+  test('has a program that prints what the page says', async () => {
+    expect(await consumer.node('commonjs/main.js')).toBe('queued\nada@example.com: Welcome\n')
+  })
+
+  test('has a test that passes, run by Vitest, which has the globals of Jest', async () => {
+    const run = ['run', '--root', 'commonjs', '--globals']
+    expect(await consumer.node(fromRoot('node_modules/vitest/vitest.mjs'), ...run)).toMatch(
+      /Tests .*1 passed/,
+    )
+  })
 })

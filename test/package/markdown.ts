@@ -4,6 +4,9 @@ import { fromRoot } from '../../scripts/entries.mjs'
 export interface CodeBlock {
   /** For messages: the file and the line where the block begins. */
   readonly at: string
+  /** The file that its first line names, as in `// name.ts`; otherwise its line, as in `12.ts`. */
+  readonly name: string
+  readonly named: boolean
   readonly code: string
 }
 
@@ -12,15 +15,16 @@ export async function codeBlocks(file: string, language: string): Promise<CodeBl
   const text = await readFile(fromRoot(file), 'utf8')
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
-    .map(({ 2: code = '', index }) => ({ code, at: `${file}:${text.slice(0, index).split('\n').length}` }))
+    .map(({ 2: code = '', index }) => {
+      const line = text.slice(0, index).split('\n').length
+      const [, name] = /^\/\/ (\S+\.[jt]sx?)\n/.exec(code) ?? []
+      return { code, at: `${file}:${line}`, name: name ?? `${line}.${language}`, named: name !== undefined }
+    })
 }
 
-/** The TypeScript blocks that name their file in the first line: `// name.ts`. */
-export async function namedBlocks(file: string): Promise<{ readonly name: string; readonly code: string }[]> {
-  return (await codeBlocks(file, 'ts')).flatMap(({ code }) => {
-    const [, name] = /^\/\/ (\S+\.ts)$/m.exec(code.slice(0, code.indexOf('\n'))) ?? []
-    return name === undefined ? [] : [{ name, code }]
-  })
+/** The blocks of a language that name their file. */
+export async function namedBlocks(file: string, language = 'ts'): Promise<CodeBlock[]> {
+  return (await codeBlocks(file, language)).filter(({ named }) => named)
 }
 
 /** The relative links of a Markdown file, with their fragments. */

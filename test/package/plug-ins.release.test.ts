@@ -4,8 +4,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { providerTest } from './documentation.ts'
-import { codeBlocks, namedBlocks } from './markdown.ts'
+import { namedBlocks } from './markdown.ts'
 
 /* plug-ins.test.ts runs the contracts of the provider and the limiter on the plug-ins as they are. */
 
@@ -25,14 +24,17 @@ async function expectBroken(source: string, contract: string, right: string, wro
 
 describe('the provider of the guide', () => {
   let source: string
+  let contract: string
   beforeAll(async () => {
-    source = (await codeBlocks('docs/tasks/custom-provider.md', 'ts'))[0]?.code ?? ''
+    const blocks = await namedBlocks('docs/tasks/custom-provider.md')
+    const codeOf = (file: string) => blocks.find(({ name }) => name === file)?.code ?? ''
+    source = codeOf('acme-sms.ts')
+    contract = codeOf('acme-sms.test.ts')
   })
 
   test('keeps its contract, run by vitest', async () => {
     await consumer.write('acme-sms.ts', source)
-    const contract = (await providerTest()).replace("'node:test'", "'vitest'")
-    await consumer.write('acme-sms.vitest.test.ts', contract)
+    await consumer.write('acme-sms.vitest.test.ts', contract.replace("'node:test'", "'vitest'"))
     const run = ['run', '--root', '.', 'acme-sms.vitest.test.ts']
     expect(await consumer.node(fromRoot('node_modules/vitest/vitest.mjs'), ...run)).toMatch(/Tests .*passed/)
   })
@@ -46,8 +48,7 @@ describe('the provider of the guide', () => {
     ['keeps its connections', 'close: () => http.close()', 'close: () => {}'],
     ['goes on after its time is over', '          signal,\n', ''],
   ])('breaks it when it %s', async (_, right, wrong) => {
-    const contract = (await providerTest()).replace('./acme-sms.ts', './broken.ts')
-    await expectBroken(source, contract, right, wrong)
+    await expectBroken(source, contract.replace('./acme-sms.ts', './broken.ts'), right, wrong)
   })
 })
 

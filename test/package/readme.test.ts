@@ -45,10 +45,10 @@ test('the server of the README takes a notification over HTTP and mails it, and 
   await useServer('server.ts')
 })
 
-test('the same server works bundled to ESM by esbuild, without node_modules, as docs/start/frameworks.md has it', async () => {
+test('the same server works bundled to ESM by esbuild, without node_modules, as docs/reference/runtimes.md has it', async () => {
   const deployed = await mkdtemp(join(tmpdir(), 'carillon-server-'))
   const [, banner] =
-    /--banner:js="([^"]+)"/.exec(await readFile(fromRoot('docs/start/frameworks.md'), 'utf8')) ?? []
+    /--banner:js="([^"]+)"/.exec(await readFile(fromRoot('docs/reference/runtimes.md'), 'utf8')) ?? []
   expect(banner).toBeDefined()
   await consumer.write('server.ts', blocks[1] ?? '')
   try {

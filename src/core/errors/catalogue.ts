@@ -260,7 +260,7 @@ const ROWS = {
   missing_peer: [
     500,
     'An optional package is not installed.',
-    'Run the install command in the message. For a bundle, see "Bundlers" in docs/start/frameworks.md.',
+    'Run the install command in the message. For a bundle, see "Bundlers" in docs/reference/runtimes.md.',
   ],
   not_started: [
     503,
