@@ -313,13 +313,13 @@ function createCore(
     Pick<PluginServices, 'send' | 'withRecords'>,
 ) {
   const { storage, organizations, registry, clock, emit } = ground
-  const { wake, maintained } = later
+  const { wake, providers, maintained } = later
   const notifications = createNotifications(
     storage,
     organizations,
     ground,
     registry,
-    later.providers,
+    providers,
     () => features.uploads,
     clock,
     emit,
@@ -331,6 +331,7 @@ function createCore(
     notifications,
     recordFact,
     maintained,
+    providers,
     wake,
     templates: () => templates,
     personal: () => [...features.personal, ...plugins.personal],

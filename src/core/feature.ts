@@ -4,6 +4,7 @@ import type { KeyLookups } from './access/verify-key.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
+import type { ProviderHealth } from './delivery/model.ts'
 import type { UploadContents } from './delivery/upload-contents.ts'
 import type { DueHandler } from './due/due-records.ts'
 import type { Judge, NamedJudge } from './gate/verdict.ts'
@@ -38,6 +39,8 @@ export interface FeatureCore {
   readonly keys: KeyLookups
   readonly notifications: PerTenant<Pick<Notifications, 'get' | 'cancel'>>
   readonly recordFact: RecordFact
+  /** The providers of this process, as it sees them. */
+  providers(): readonly ProviderHealth[]
   /** Called when stored work may be due. @param lane default: any */
   wake(lane?: string): void
   /** What another feature shares. @throws Error if that one does not come before in the list of features */

@@ -32,6 +32,8 @@ describeDashboard(
       await page.getByRole('row', { name: /down email All Paused provider_unavailable/ }).waitFor()
       await page.getByRole('row', { name: /^email/ }).waitFor()
       await assertAccessible(page)
+      await page.goto(`${host.url}o/org_default`)
+      await page.getByRole('row', { name: /down email 0% 1 Paused until .* provider_unavailable/ }).waitFor()
     })
   },
 )

@@ -45,7 +45,17 @@ export function Providers({ of: { providers, spans } }: { readonly of: Statistic
   )
 }
 
-function Standing({ of: { failingSince } }: { readonly of: Provider }) {
+function Standing({ of: { failingSince, pausedUntil } }: { readonly of: Provider }) {
+  if (pausedUntil !== null) {
+    return (
+      <span>
+        <Badge tone="bad">{texts.operations.states.paused}</Badge>{' '}
+        <span class="muted">
+          {texts.operations.pausedUntil} <Time at={pausedUntil} style="short" />
+        </span>
+      </span>
+    )
+  }
   if (failingSince === null) return <Badge tone="good">{said.works}</Badge>
   return (
     <span>

@@ -43,6 +43,7 @@ export interface Provider {
   readonly failed: number
   readonly exact: boolean
   readonly failingSince: string | null
+  readonly pausedUntil: string | null
   readonly lastError: {
     readonly code: string | null
     readonly providerCode: string | null

@@ -72,6 +72,8 @@ export interface ProviderStatistics {
   readonly exact: boolean
   /** Since when every attempt has failed: ISO 8601 UTC. Null: the last one succeeded. */
   readonly failingSince: string | null
+  /** Until when it is paused, as the answering process sees it: ISO 8601 UTC. Null: it is not. */
+  readonly pausedUntil: string | null
   /** Its last error. Null: there was none. */
   readonly lastError: ProviderError | null
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ProviderHealth } from '../../core/delivery/model.ts'
 import type { FactType } from '../../core/notification/facts.ts'
 import type { LogEntry } from '../../core/ports/storage/logs.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
@@ -20,11 +21,16 @@ const SAYS: Readonly<Partial<Record<FactType, 'good' | 'bad'>>> = {
   bounced: 'bad',
 }
 
-/** How the providers of an organization, or of all, have done since a time. */
+/**
+ * How the providers of an organization, or of all, have done since a time.
+ *
+ * @param health of the providers of this process
+ */
 export async function providersSince(
   { logs }: Pick<Storage, 'logs'>,
   organizationId: string,
   since: number,
+  health: readonly ProviderHealth[],
 ): Promise<readonly ProviderStatistics[]> {
   const entries: LogEntry[] = []
   let cursor: string | undefined
@@ -41,7 +47,18 @@ export async function providersSince(
   }
   const found = new Map<string, ProviderStatistics>()
   for (const entry of entries.sort((one, other) => one.at - other.at)) add(found, entry, exact)
-  return [...found.values()].sort((one, other) => rateOf(one) - rateOf(other) || other.failed - one.failed)
+  return [...found.values()]
+    .map((one) => ({ ...one, pausedUntil: pausedUntil(one, organizationId, health) }))
+    .sort((one, other) => rateOf(one) - rateOf(other) || other.failed - one.failed)
+}
+
+function pausedUntil(
+  { channel, name }: ProviderStatistics,
+  organizationId: string,
+  health: readonly ProviderHealth[],
+): string | null {
+  const own = health.filter((one) => one.organizationId === organizationId || one.organizationId === null)
+  return own.find((one) => one.channel === channel && one.name === name)?.pausedUntil ?? null
 }
 
 /** Oldest first. */
@@ -57,6 +74,7 @@ function add(found: Map<string, ProviderStatistics>, { channel, at, fact }: LogE
     failed: 0,
     exact,
     failingSince: null,
+    pausedUntil: null,
     lastError: null,
   }
   const time = new Date(at).toISOString()

@@ -55,6 +55,9 @@ export const statistics: z.ZodType<Open<Statistics>> = named(
           failed: z.int(),
           exact: z.boolean().describe('False: older attempts of the period were not examined.'),
           failingSince: timestamp.nullable().describe('Null: the last attempt succeeded.'),
+          pausedUntil: timestamp
+            .nullable()
+            .describe('Until when it is paused, as the answering process sees it. Null: it is not.'),
           lastError: z
             .object({
               code: z.string().nullable(),

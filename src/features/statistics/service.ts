@@ -37,6 +37,7 @@ export function createStatistics({
   organizations,
   kinds,
   clock,
+  providers: health,
 }: FeatureCore): PerTenant<StatisticsApi> {
   const remembered = new Map<string, LogCounts>()
   const running = new Map<string, Promise<Statistics>>()
@@ -76,7 +77,7 @@ export function createStatistics({
       spans.push({ from: isoOf(from), until: isoOf(from + spanMs), ...counts })
     }
     const failures = await groupFailures(storage, { organizationId, from: first })
-    const providers = await providersSince(storage, organizationId, first)
+    const providers = await providersSince(storage, organizationId, first, health())
     const waiting = waitingIn(await storage.countJobs(jobsOf(organizationId), MOST))
     const successRate = successOf(total)
     return { at: isoOf(now), period, spans, successRate, failures, providers, waiting, most: MOST }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import type { Call } from '../../support/http-client.ts'
 import { succeeded } from '../../support/operation.ts'
@@ -84,6 +84,7 @@ describe('statistics', () => {
           failed: 3,
           exact: true,
           failingSince: expect.any(String),
+          pausedUntil: null,
           lastError: { code: 'mailbox_full', at: expect.any(String) },
         },
       ],
@@ -115,6 +116,21 @@ describe('statistics', () => {
     expect(sum(await operation('getStatistics', { path }), 'failed')).toBe(0)
     const headers = { ...operator, 'x-organization-id': 'org_other' }
     expect(sum(await operation('getStatistics', { path, headers }), 'accepted')).toBe(0)
+  })
+
+  it('tell until when a provider is paused', async () => {
+    const paused = await startHost({
+      channel: {
+        name: 'down',
+        send: async () => ({ kind: 'retry', code: 'provider_error', scope: 'provider', retryAfterMs: HOUR }),
+      },
+    })
+    onTestFinished(() => paused.close())
+    await paused.notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
+    const provider = await eventually(async () => (await paused.notifier.statistics.get()).providers[0])
+    const { providers } = await paused.notifier.health()
+    expect(provider).toMatchObject({ name: 'down', pausedUntil: expect.any(String) })
+    expect(providers).toMatchObject([{ name: 'down', state: 'paused' }])
   })
 
   it('of the service are for operators', async () => {
