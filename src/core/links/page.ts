@@ -17,27 +17,27 @@ function stacked(table: string): string {
 
 /** Logical properties only, so that it serves both directions of writing. */
 const STYLE =
-  ':root{color-scheme:light dark;--text:#1b1b1f;--soft:#50505a;--line:#80808a;--back:#fff;--good:#e6f4ea}' +
-  '@media(prefers-color-scheme:dark){:root{--text:#ececf1;--soft:#b9b9c4;--line:#8b8b96;--back:#17171b;--good:#1d3a26}}' +
+  ':root{color-scheme:light dark;--text:#1b1b1f;--soft:#50505a;--line:#80808a;--rule:#dcdce2;--back:#fff;--good:#e6f4ea}' +
+  '@media(prefers-color-scheme:dark){:root{--text:#ececf1;--soft:#b9b9c4;--line:#8b8b96;--rule:#3a3a42;--back:#17171b;--good:#1d3a26}}' +
   '*{box-sizing:border-box}body{margin:0;background:var(--back);color:var(--text);font:1rem/1.5 system-ui,sans-serif}' +
   'main{max-inline-size:40rem;margin-inline:auto;padding:1.5rem 1rem;overflow-wrap:anywhere}h1{font-size:1.5rem}' +
-  'fieldset{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.5rem 1rem 1rem;min-inline-size:0}' +
+  'fieldset{border:1px solid var(--rule);border-radius:.5rem;margin:0 0 1rem;padding:.5rem 1rem 1rem;min-inline-size:0}' +
   'legend{font-weight:600;padding-inline:.25rem}fieldset p{margin:0 0 .5rem;color:var(--soft)}' +
-  'label{display:flex;gap:.75rem;align-items:center;min-block-size:2.75rem}input{inline-size:1.25rem;block-size:1.25rem;margin:0;flex:none}' +
+  'label{display:flex;gap:.75rem;align-items:center;min-block-size:2.75rem}input{inline-size:1.25rem;block-size:1.25rem;margin:0;flex:none;accent-color:var(--brand,auto)}' +
   'select,input[type=time]{inline-size:auto;min-inline-size:0;block-size:auto;min-block-size:2.75rem;flex:0 1 auto;font:inherit}' +
   '.times{margin-block-end:.5rem;display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:center}.times span{flex:1 0 100%}' +
   'button{font:inherit;min-block-size:2.75rem;padding:.5rem 1rem;border:1px solid var(--text);border-radius:.5rem;' +
   'background:var(--brand,var(--text));color:var(--on-brand,var(--back));cursor:pointer}button.plain{background:none;color:var(--text)}' +
   'a{color:inherit}:focus-visible{outline:3px solid #1a6ae0;outline-offset:2px}' +
   'table{inline-size:100%;border-collapse:collapse;margin-block-end:1.5rem}td,th{text-align:start;padding:.25rem .5rem}' +
-  'thead th{font-weight:400;color:var(--soft);text-align:center}tbody tr{border-block-start:1px solid var(--line)}' +
+  'thead th{font-weight:400;color:var(--soft);text-align:center}tbody tr{border-block-start:1px solid var(--rule)}' +
   'tbody th{padding-inline-start:0}tbody p{margin:0;font-weight:400;color:var(--soft)}td label{justify-content:center}' +
   'td label span{display:none}.always{color:var(--soft)}' +
   `@media(max-width:40rem){${stacked('table')}}${stacked('.many')}` +
   'fieldset:not(:has([value=own]:checked)) .own{display:none}' +
   '.topic{border-inline-start:.25rem solid var(--brand,var(--line));padding-inline-start:.75rem}.topic>*{display:block}.topic span{color:var(--soft)}' +
   '[role=status]{background:var(--good);padding:.75rem 1rem;border-radius:.5rem}' +
-  'form+form{margin-block-start:2rem;border-block-start:1px solid var(--line);padding-block-start:1rem}' +
+  'form+form{margin-block-start:2rem;border-block-start:1px solid var(--rule);padding-block-start:1rem}' +
   'header{background:var(--brand,none);color:var(--on-brand,inherit);font-weight:600}' +
   'header div{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;max-inline-size:40rem;margin-inline:auto;' +
   'padding:.75rem 1rem;overflow-wrap:anywhere}header img{max-block-size:3rem;max-inline-size:100%}'

@@ -68,14 +68,14 @@ describe('quiet hours on the preference page', () => {
 
   it("are the organization's at first, in the person's time zone", async () => {
     const { change } = await start()
-    expect((await get()).text).toContain('<span>As preset</span>')
+    expect((await get()).text).toContain('<span>Default</span>')
     await change(ORGANIZATION, { quietHours: night })
     const { text } = await get()
-    expect(text).toContain('As preset: <bdi>22:00–07:00</bdi> <bdi>(Europe/Zurich)</bdi>')
+    expect(text).toContain('Default: <bdi>22:00–07:00</bdi> <bdi>(Europe/Zurich)</bdi>')
     expect(text).toContain('<option selected>Asia/Kolkata</option>')
     expect(await chosen()).toBe('preset')
     await change(ORGANIZATION, { quietHours: false })
-    expect((await get()).text).toContain('As preset: None')
+    expect((await get()).text).toContain('Default: None')
   })
 
   it('are not stored if only other choices change', async () => {
@@ -87,7 +87,7 @@ describe('quiet hours on the preference page', () => {
     await change(PERSON, { quietHours: special })
     expect([await chosen(), (await get()).text]).toEqual([
       'kept',
-      expect.stringContaining('As now: <bdi>22:00'),
+      expect.stringContaining('Keep as they are: <bdi>22:00'),
     ])
     await post()
     expect(await quietOf(PERSON)).toEqual(special)
