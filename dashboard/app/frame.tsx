@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { OrganizationSwitch } from './organization-switch.tsx'
 import { PAGES, type PageEntry } from './pages.tsx'
 import { hrefOf, place } from './router.ts'
@@ -97,6 +98,13 @@ function MenuItem({ entry }: { readonly entry: PageEntry }) {
 function Person() {
   return (
     <footer class="person">
+      <p class="actor" title={texts.app.signedInAs(session.value.actor)}>
+        <span>{session.value.name}</span>
+        <span class="muted">{session.value.permission}</span>
+      </p>
+      <Button kind="quiet" icon="out" onClick={signOut}>
+        {texts.app.signOut}
+      </Button>
       <label class="theme">
         <span>{texts.app.theme}</span>
         <select
@@ -112,23 +120,6 @@ function Person() {
           ))}
         </select>
       </label>
-      <p class="actor" title={texts.app.signedInAs(session.value.actor)}>
-        <span>{session.value.name}</span>
-        <span class="muted">{session.value.permission}</span>
-      </p>
-      <Button kind="quiet" icon="out" onClick={signOut}>
-        {texts.app.signOut}
-      </Button>
     </footer>
-  )
-}
-
-/** Three bells of a carillon. */
-function Logo() {
-  return (
-    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-      <path d="M4 5h24v3H4z" />
-      <path d="M6 10h4v5l2 4H4l2-4zM14 10h4v9l3 5H11l3-5zM22 10h4v4l2 4h-8l2-4z" />
-    </svg>
   )
 }

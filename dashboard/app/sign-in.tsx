@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form, useForm } from '../ui/form.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { ErrorNote } from '../ui/states.tsx'
 import { signIn, state } from './session.ts'
 
@@ -13,12 +14,13 @@ const { keys, signIn: elsewhere } = document.documentElement.dataset
 /** The page for people who are not signed in. */
 export function SignInPage() {
   useEffect(() => {
-    document.title = `${texts.signIn.title} · ${texts.app.name}`
+    document.title = texts.signIn.title
   }, [])
   const error = state.value.kind === 'none' ? state.value.error : null
   return (
     <main class="sign-in">
-      <h1>{texts.app.name}</h1>
+      <Logo />
+      <h1>{texts.signIn.title}</h1>
       {error === null ? null : <ErrorNote error={error} />}
       <Ways />
     </main>

@@ -5,7 +5,7 @@ import { useList } from '../app/use-list.ts'
 import { texts } from '../texts/index.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { Filters, filtersOf, SelectFilter, TextFilter } from '../ui/filters.tsx'
+import { ChannelFilter, Filters, filtersOf, TextFilter } from '../ui/filters.tsx'
 import { type Column, List } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -31,8 +31,12 @@ const COLUMNS: readonly Column<Row>[] = [
     main: true,
     cell: ({ id, subject, beginning }) => (
       <div class="opening">
-        <a href={hrefOf(`/messages/${id}`, filtersOf(FILTERS))}>{subject || said.noSubject}</a>
-        <span class="muted">{beginning}</span>
+        <a dir="auto" href={hrefOf(`/messages/${id}`, filtersOf(FILTERS))}>
+          {subject || said.noSubject}
+        </a>
+        <span class="muted" dir="auto">
+          {beginning}
+        </span>
       </div>
     ),
   },
@@ -64,14 +68,9 @@ export function MessagesPage() {
     >
       <Filters names={FILTERS}>
         <TextFilter name="search" label={said.search} />
-        <SelectFilter
-          name="channel"
-          label={said.channel}
-          choices={(present?.channels ?? []).map((value) => ({ value, label: value }))}
-        />
+        <ChannelFilter names={present?.channels ?? []} />
       </Filters>
       <div class="messages">
-        {' '}
         <List
           label={said.title}
           state={list}
@@ -83,7 +82,7 @@ export function MessagesPage() {
             </Empty>
           }
         />
-      </div>{' '}
+      </div>
     </Page>
   )
 }

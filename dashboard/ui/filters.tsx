@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { place, setQuery } from '../app/router.ts'
+import { session } from '../app/session.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import { type Choice, Select, TextField } from './field.tsx'
@@ -13,15 +14,33 @@ const PAUSE_MS = 400
 export function Filters({
   names,
   children,
+  more,
 }: {
   /** Names in the query. */
   readonly names: readonly string[]
   readonly children: ComponentChildren
+  /** Those that are hidden until they are asked for, or one of them is set. */
+  readonly more?: { readonly names: readonly string[]; readonly children: ComponentChildren }
 }) {
+  const open = useSignal(false)
   const { query } = place.value
+  const set = more?.names.some((name) => query[name]) === true
   return (
     <search class="filters">
       {children}
+      {open.value || set ? more?.children : null}
+      {more === undefined || set ? null : (
+        <Button
+          kind="quiet"
+          icon="plus"
+          expanded={open.value}
+          onClick={() => {
+            open.value = !open.value
+          }}
+        >
+          {texts.actions.moreFilters}
+        </Button>
+      )}
       {names.some((name) => query[name]) ? (
         <Button
           kind="quiet"
@@ -70,8 +89,23 @@ export function SelectFilter({
   )
 }
 
+/** @param names default: the channels of this service */
+export function ChannelFilter({ names = session.value.channels }: { readonly names?: readonly string[] }) {
+  return (
+    <SelectFilter
+      name="channel"
+      label={texts.notifications.channel}
+      choices={names.map((value) => ({ value, label: value }))}
+    />
+  )
+}
+
 /** A text that filters as soon as its writer pauses. */
-export function TextFilter({ name, label }: FilterProps) {
+export function TextFilter({
+  name,
+  label,
+  placeholder = '',
+}: FilterProps & { readonly placeholder?: string }) {
   const applied = place.value.query[name] ?? ''
   const typed = useSignal(applied)
   useEffect(() => {
@@ -86,6 +120,7 @@ export function TextFilter({ name, label }: FilterProps) {
     <TextField
       label={label}
       type="search"
+      placeholder={placeholder}
       value={typed.value}
       spellcheck={false}
       autoComplete="off"

@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks'
 import { ApiError } from '../app/api.ts'
 import { guardUnsaved } from '../app/router.ts'
 import { texts } from '../texts/index.ts'
-import { confirm } from './dialog.tsx'
+import { Button } from './button.tsx'
+import { confirm, DialogActions } from './dialog.tsx'
 import { ErrorNote } from './states.tsx'
 
 export interface FormState {
@@ -68,6 +69,31 @@ export function Form({
       {state.error !== null && !shown ? <ErrorNote error={state.error} /> : null}
       {children}
     </form>
+  )
+}
+
+/** The buttons at the end of a form in a dialog. */
+export function FormActions({
+  state,
+  onCancel,
+  kind = 'primary',
+  disabled = false,
+  children,
+}: {
+  readonly state: FormState
+  readonly onCancel: () => void
+  readonly kind?: 'primary' | 'danger'
+  readonly disabled?: boolean
+  /** What the form does. Default: it saves. */
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <DialogActions>
+      <Button onClick={onCancel}>{texts.actions.cancel}</Button>
+      <Button kind={kind} type="submit" busy={state.busy} disabled={disabled}>
+        {children ?? texts.actions.save}
+      </Button>
+    </DialogActions>
   )
 }
 

@@ -92,7 +92,8 @@ function sizeOf(bytes: number): string {
       : bytes < 1_000_000
         ? (['kilobyte', 1_000] as const)
         : (['megabyte', 1_000_000] as const)
-  const options = { style: 'unit', unit, maximumFractionDigits: 1 } as const
+  const unitDisplay = unit === 'byte' ? 'long' : 'short'
+  const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 } as const
   return new Intl.NumberFormat(undefined, options).format(bytes / divisor)
 }
 

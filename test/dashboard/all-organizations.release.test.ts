@@ -47,7 +47,7 @@ describeDashboard('all organizations together', options, (suite) => {
     await assertAccessible(page)
     await page.getByRole('link', { name: /^Failed 2/ }).click()
     await page.getByRole('row', { name: /provider_error .* email recorder 2/ }).waitFor()
-    await page.getByText('Failures are retried in one organization at a time.').waitFor()
+    await page.getByText('To retry failures, choose an organization.').waitFor()
     expect(await page.getByRole('button', { name: /Retry/ }).count()).toBe(0)
     await assertAccessible(page)
     await page.getByRole('link', { name: 'provider_error' }).click()

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ERRORS } from '../../src/core/errors/catalogue.ts'
 import { assertAccessible } from '../support/dashboard/browser.ts'
 import type { DashboardHostOptions } from '../support/dashboard/host.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'
@@ -65,8 +64,8 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await signIn(page, host, await host.key(), `/notifications/${id}?tab=gates`)
     const rows = page.getByRole('table', { name: 'Why' }).getByRole('row')
     await rows.filter({ hasText: 'Suppressions' }).getByText('Refused').waitFor()
-    await rows.filter({ hasText: 'Suppressions' }).getByText('Would be now').waitFor()
-    await rows.filter({ hasText: 'Send time' }).getByText('Waits').waitFor()
+    await rows.filter({ hasText: 'Suppressions' }).getByText('If checked now').waitFor()
+    await rows.filter({ hasText: 'Send time' }).getByText('Waiting').waitFor()
     await rows.filter({ hasText: 'Preferences' }).getByText('Passed').waitFor()
     await assertAccessible(page)
   })
@@ -80,7 +79,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
       .getByText('The provider refused the message for a reason without a code here.')
       .first()
       .waitFor()
-    await page.getByText('The provider said: mailbox_not_found').waitFor()
+    await page.getByText('Provider code: mailbox_not_found').first().waitFor()
     await page.getByText("What to do: Look at the provider's own code.").waitFor()
     await page.getByText('Attempt 1 · recorder').waitFor()
     await assertAccessible(page)
@@ -101,7 +100,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await signIn(page, host, await host.key(), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'The mailbox does not exist.' }).waitFor()
     await page.getByText('550 5.1.1 User unknown').first().waitFor()
-    await page.getByText('What to do: Correct the address where your application stores it.').waitFor()
+    await page.getByText('What to do: Correct the address in your application.').waitFor()
     expect(await page.getByRole('button', { name: /Retry|Send again|Cancel/ }).count()).toBe(0)
     await assertAccessible(page)
     await page.goto(`${host.url}o/org_default/failures`)
@@ -128,7 +127,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const id = await send('out@example.com', { category: 'news' })
     await signIn(page, host, await host.key(), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'It was skipped.' }).waitFor()
-    await page.getByRole('link', { name: 'Others with this code' }).click()
+    await page.getByRole('link', { name: 'Notifications with this code' }).click()
     await page.getByRole('row', { name: /out@example.com Skipped opted_out/ }).waitFor()
   })
 
@@ -137,8 +136,8 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const id = await send('busy@example.com')
     await signIn(page, host, await host.key('Read Only'), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
-    await page.getByText(/^Next: /).waitFor()
-    await page.getByText(`What to do: ${ERRORS.provider_unavailable.action}`).waitFor()
+    await page.getByText(/^Next attempt: /).waitFor()
+    await page.getByText('There is nothing to do unless the cause is on your side.').waitFor()
     expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0)
     await assertAccessible(page)
   })
@@ -175,7 +174,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const later = { sendAt: new Date(Date.now() + 86_400_000) }
     const id = await send('later@example.com', later)
     await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
-    await page.getByRole('heading', { name: 'It waits for its send time.' }).waitFor()
+    await page.getByRole('heading', { name: 'Waiting for its send time.' }).waitFor()
     const cancel = async () => {
       await page.getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
@@ -186,7 +185,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
 
     const other = await send('later@example.com', later)
     await page.goto(`${host.url}o/org_default/notifications/${other}`)
-    await page.getByRole('heading', { name: 'It waits for its send time.' }).waitFor()
+    await page.getByRole('heading', { name: 'Waiting for its send time.' }).waitFor()
     await host.notifier.notifications.cancel(other)
     await cancel()
     await page.getByText('It cannot be cancelled: it has ended.').waitFor()
@@ -206,7 +205,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('dialog').getByText('No further attempt is made.').waitFor()
+    await page.getByRole('dialog').getByText('No more attempts are made.').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('heading', { name: 'It was cancelled. Nothing was sent.' }).waitFor()
     expect(await status(id)).toBe('cancelled')
@@ -232,7 +231,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const [day = ''] = new Date(Date.now() + 10 * 86_400_000).toISOString().split('T')
     await page.getByLabel('New time').fill(`${day}T12:00`)
     await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
-    await page.getByText('The notification has a new time.').waitFor()
+    await page.getByText('The notification was rescheduled.').waitFor()
     await page.getByText('Rescheduled', { exact: true }).waitFor()
     const { sendAt } = await host.notifier.notifications.get(id)
     expect(Date.parse(sendAt ?? '') - Date.parse(`${day}T12:00:00Z`)).toBeLessThan(86_400_000)
@@ -316,10 +315,10 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     const { page, host } = suite
     const id = await send('ada@example.com')
     await signIn(page, host, await host.key('Full Access'), `/notifications/${id}?tab=content`)
-    await page.getByText('keys with the grant “content” only').waitFor()
+    await page.getByText('Only keys with the grant “content”').waitFor()
     const secret = await send('ada@example.com', { sensitive: true })
     await page.goto(`${host.url}o/org_default/notifications/${secret}?tab=content`)
-    await page.getByText('The message is sensitive.').waitFor()
+    await page.getByText('This message is sensitive.').waitFor()
     await assertAccessible(page)
   })
 

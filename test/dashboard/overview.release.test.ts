@@ -28,7 +28,7 @@ describeDashboard('the overview of an organization', { kinds: HOST_KINDS }, (sui
     await page.getByRole('img', { name: 'In the last 24 hours 1 were sent and 1 failed.' }).waitFor()
     await page.getByRole('link', { name: 'Scheduled 1' }).waitFor()
     await page.getByRole('link', { name: /^Success rate 50%/ }).waitFor()
-    await page.getByRole('row', { name: /recorder email 50% 2 (Failing since|Works)/ }).waitFor()
+    await page.getByRole('row', { name: /recorder email 50% 2 (Failing since|Working)/ }).waitFor()
     await page.getByText('Show as a table').click()
     const hours = page.getByRole('table', { name: /In the last 24 hours/ })
     expect(await hours.getByRole('row').count()).toBe(25)

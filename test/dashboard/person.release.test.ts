@@ -29,7 +29,7 @@ describeDashboard('the page of a person', options, (suite) => {
     await page.getByRole('dialog').getByRole('textbox').fill('ada@example.com')
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /ada@example.com email Suppressed: Spam complaint/ }).waitFor()
-    await page.getByRole('row', { name: /blocked_recipient · 2 times .* The application/ }).waitFor()
+    await page.getByRole('row', { name: /blocked_recipient · 2 times .* Application/ }).waitFor()
     await page.getByRole('row', { name: /Hi Sent email/ }).waitFor()
     await assertAccessible(page)
     await assertFits(page)
@@ -52,7 +52,7 @@ describeDashboard('the page of a person', options, (suite) => {
     await page.getByRole('heading', { level: 2, name: 'user-42@example.com' }).waitFor()
     await page.getByRole('link', { name: 'user:42' }).click()
     await page.getByRole('heading', { level: 2, name: 'user:42' }).waitFor()
-    await page.getByText('No message to this recipient was refused lately.').waitFor()
+    await page.getByText('No message to this recipient was refused recently.').waitFor()
   })
 
   it('changes a preference and takes it back', async () => {
@@ -70,7 +70,7 @@ describeDashboard('the page of a person', options, (suite) => {
     await page.getByRole('row', { name: /news email Off/ }).waitFor()
     expect((await preferences.get({ recipient: 'user:7' })).categories).toEqual({ news: { email: false } })
     await page.getByRole('button', { name: 'Remove the choice: news, email' }).click()
-    await page.getByText('No choice: the preferences of the organization').waitFor()
+    await page.getByText('The preferences of the organization apply').waitFor()
     expect((await preferences.get({ recipient: 'user:7' })).categories).toEqual({})
   })
 
@@ -103,12 +103,12 @@ describeDashboard('the page of a person', options, (suite) => {
       await route.fulfill({ response, json: { ...(await response.json()), status } })
     })
     await erase.click()
-    await dialog.getByText('It is being erased').waitFor()
+    await dialog.getByText('Erasing.').waitFor()
     expect((await notifier.notifications.get(id)).to).not.toContain('bob')
-    await dialog.getByText('Everything is erased.').waitFor()
+    await dialog.getByText('The data was erased.').waitFor()
     await assertAccessible(page)
     await dialog.getByRole('button', { name: 'Close' }).first().click()
-    await page.getByText('No notification names this recipient.').waitFor()
+    await page.getByText('No notifications to this recipient.').waitFor()
   })
 })
 

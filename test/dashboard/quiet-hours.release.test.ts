@@ -33,7 +33,7 @@ describeDashboard('quiet hours', options, (suite) => {
   async function openPerson(recipient: string, permission: 'Read Only' | 'Write' = 'Write'): Promise<void> {
     const { page, host } = suite
     await signIn(page, host, await host.key(permission), '/recipients')
-    await page.getByLabel('Id in the application').fill(recipient)
+    await page.getByLabel('Person ID').fill(recipient)
     await page.getByRole('button', { name: 'Find' }).click()
     await page.getByRole('heading', { level: 2, name: recipient }).waitFor()
   }
@@ -100,7 +100,7 @@ describeDashboard('quiet hours', options, (suite) => {
     await page.getByRole('heading', { name: 'It may not be sent yet.' }).waitFor()
     await page.getByText(/^Quiet hours until \d\d:\d\d \(UTC\)\.$/).waitFor()
     await page.getByRole('tab', { name: 'Why' }).click()
-    const gate = page.getByRole('row', { name: /^Preferences Waits Quiet hours until \d\d:\d\d \(UTC\)\./ })
+    const gate = page.getByRole('row', { name: /^Preferences Waiting Quiet hours until \d\d:\d\d \(UTC\)\./ })
     await gate.waitFor()
     await assertAccessible(page)
     expect(await page.getByText('It expires before that:').count()).toBe(0)

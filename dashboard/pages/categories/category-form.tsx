@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { type Category, channelsWith, isOn } from './category.ts'
 
@@ -109,12 +108,9 @@ export function CategoryForm({
         )}
         <TextField label={said.from} hint={said.fromHint} {...field('from')} spellcheck={false} />
         <TextField label={said.listId} hint={said.listIdHint} {...field('listId')} spellcheck={false} />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {category === null ? texts.actions.create : texts.actions.save}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {category === null ? texts.actions.create : texts.actions.save}
+        </FormActions>
       </Form>
     </Dialog>
   )

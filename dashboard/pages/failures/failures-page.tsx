@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { durabilityOf } from '../../../src/core/errors/durability.ts'
 import { hrefOf } from '../../app/router.ts'
-import { inOrganization, may, overAll, session } from '../../app/session.ts'
+import { inOrganization, may, overAll } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Filters, filtersOf, SelectFilter, TimeFilter } from '../../ui/filters.tsx'
+import { ChannelFilter, Filters, filtersOf, TimeFilter } from '../../ui/filters.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
 import { count } from '../../ui/number.ts'
 import { Page } from '../../ui/page.tsx'
@@ -74,11 +74,7 @@ export function FailuresPage() {
       }
     >
       <Filters names={NAMES}>
-        <SelectFilter
-          name="channel"
-          label={said.channel}
-          choices={session.value.channels.map((name) => ({ value: name, label: name }))}
-        />
+        <ChannelFilter />
         <TimeFilter name="from" label={said.from} />
         <TimeFilter name="until" label={said.until} />
       </Filters>

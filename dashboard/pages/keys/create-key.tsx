@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { mayReadContent } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
 import { type CreatedKey, PERMISSIONS, type Permission } from './key.ts'
 import { TryKey } from './try-key.tsx'
@@ -117,12 +116,9 @@ function KeyForm({
             }}
           />
         ) : null}
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {texts.actions.create}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {texts.actions.create}
+        </FormActions>
       </Form>
     </Dialog>
   )

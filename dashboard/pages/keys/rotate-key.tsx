@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
 import type { CreatedKey, Key } from './key.ts'
 
@@ -35,12 +34,9 @@ export function RotateKey({ of: old, onDone }: { readonly of: Key; readonly onDo
             <li key={step}>{step}</li>
           ))}
         </ol>
-        <DialogActions>
-          <Button onClick={onDone}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {said.rotateCreate}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onDone}>
+          {said.rotateCreate}
+        </FormActions>
       </Form>
     </Dialog>
   )

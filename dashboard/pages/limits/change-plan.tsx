@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { PlanSelect } from '../organizations/plan-select.tsx'
 
 const said = texts.limits
@@ -37,12 +36,7 @@ export function ChangePlan({
             chosen.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {texts.actions.save}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose} />
       </Form>
     </Dialog>
   )

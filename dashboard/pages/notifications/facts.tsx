@@ -11,7 +11,7 @@ const said = texts.notifications
 
 /** The fields of a notification that have a value. */
 export function Facts({ of: notification }: { readonly of: Notification }) {
-  const { id, status, channel, to, subject, template, provider, priority, error, timeline } = notification
+  const { status, channel, to, subject, template, provider, priority, error, timeline } = notification
   const { sendAt, expiresAt, createdAt, resendOf, sensitive } = notification
   const { metadata, recipient, category, groupId } = notification
   const attempts = Math.max(0, ...timeline.map(({ attempt }) => attempt ?? 0))
@@ -66,9 +66,6 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
                 </div>
               ))}
         </Fact>
-        <Fact name={said.id}>
-          <code>{id}</code>
-        </Fact>
       </dl>
     </section>
   )
@@ -78,9 +75,9 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
   const empty = Array.isArray(children) ? children.every((child) => child === null) : children === null
   if (empty) return null
   return (
-    <>
+    <div>
       <dt>{name}</dt>
       <dd>{children}</dd>
-    </>
+    </div>
   )
 }

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { hrefOf, place, type Query, setQuery } from '../../app/router.ts'
-import { inOrganization, may, overAll, session } from '../../app/session.ts'
+import { inOrganization, may, overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
+import { ChannelFilter, Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { NotificationStatus, type Status } from '../../ui/notification-status.tsx'
 import { OrganizationLink } from '../../ui/organization-link.tsx'
@@ -16,27 +16,14 @@ import { SendForm } from './send-form.tsx'
 
 const said = texts.notifications
 const STATUSES = Object.keys(said.statuses) as Status[]
-const NAMES = [
-  'status',
-  'channel',
-  'to',
-  'toPrefix',
-  'recipient',
-  'template',
-  'code',
-  'provider',
-  'from',
-  'until',
-  'metadata',
-  'category',
-  'groupId',
-] as const
+const MORE = ['recipient', 'template', 'category', 'code', 'provider', 'from', 'until'] as const
+const NAMES = ['status', 'channel', 'to', 'metadata', 'toPrefix', 'groupId', ...MORE] as const
 
 const COLUMNS: readonly Column<Summary>[] = [
   {
     title: said.to,
     main: true,
-    width: '24%',
+    width: '22%',
     cell: ({ id, organizationId, to }) => (
       <a class="cut" href={hrefOf(inOrganization(`/notifications/${id}`, organizationId))} title={to}>
         {to}
@@ -50,7 +37,7 @@ const COLUMNS: readonly Column<Summary>[] = [
   },
   { title: said.channel, width: '5rem', cell: ({ channel }) => channel },
   { title: said.message, cell: (notification) => <Text of={notification} /> },
-  { title: said.provider, width: '6rem', cell: ({ provider }) => provider },
+  { title: said.provider, width: '7rem', cell: ({ provider }) => provider },
   { title: said.created, width: '6.5rem', end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
@@ -90,30 +77,35 @@ export function NotificationsPage() {
         </>
       }
     >
-      <Filters names={NAMES}>
+      <Filters
+        names={NAMES}
+        more={{
+          names: MORE,
+          children: (
+            <>
+              <TextFilter name="recipient" label={said.person} />
+              <TextFilter name="template" label={said.template} />
+              <TextFilter name="category" label={said.category} />
+              <SelectFilter
+                name="code"
+                label={said.code}
+                choices={FAILURE_CODES.map((value) => ({ value, label: value }))}
+              />
+              <TextFilter name="provider" label={said.provider} />
+              <TimeFilter name="from" label={said.from} />
+              <TimeFilter name="until" label={said.until} />
+            </>
+          ),
+        }}
+      >
         <SelectFilter
           name="status"
           label={said.status}
           choices={STATUSES.map((value) => ({ value, label: said.statuses[value] }))}
         />
-        <SelectFilter
-          name="channel"
-          label={said.channel}
-          choices={session.value.channels.map((value) => ({ value, label: value }))}
-        />
+        <ChannelFilter />
         <TextFilter name="to" label={said.to} />
-        <TextFilter name="recipient" label={said.person} />
-        <TextFilter name="template" label={said.template} />
-        <TextFilter name="metadata" label={said.metadataPair} />
-        <TextFilter name="category" label={said.category} />
-        <SelectFilter
-          name="code"
-          label={said.code}
-          choices={FAILURE_CODES.map((value) => ({ value, label: value }))}
-        />
-        <TextFilter name="provider" label={said.provider} />
-        <TimeFilter name="from" label={said.from} />
-        <TimeFilter name="until" label={said.until} />
+        <TextFilter name="metadata" label={said.metadata} placeholder={said.metadataExample} />
         {filters.toPrefix === undefined ? null : <TextFilter name="toPrefix" label={said.toPrefix} />}
         {filters.groupId === undefined ? null : <TextFilter name="groupId" label={said.group} />}
       </Filters>
@@ -167,7 +159,7 @@ function Standing({ of: { status, error, sendAt } }: { readonly of: Summary }) {
 function Text({ of: { subject, template } }: { readonly of: Summary }) {
   if (subject === null && template === null) return null
   return (
-    <span class="cut" title={subject ?? template ?? undefined}>
+    <span class="cut" dir="auto" title={subject ?? template ?? undefined}>
       {subject ?? ''}
       {subject !== null && template !== null ? ' · ' : ''}
       {template === null ? null : <span class="muted">{template}</span>}

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { localInput } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 
@@ -40,12 +39,9 @@ export function RescheduleForm({
             time.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy} disabled={time.value === ''}>
-            {said.reschedule}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose} disabled={time.value === ''}>
+          {said.reschedule}
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -94,9 +94,12 @@ function StillWaiting({
         </p>
       ) : null}
       {error === null && code !== null ? (
-        <p>
-          {said.because} {adviceFor(code, notification.provider)} <code>{code}</code>
-        </p>
+        <>
+          <p>
+            {said.because} <code>{code}</code>
+          </p>
+          <Advice code={code} provider={notification.provider} />
+        </>
       ) : null}
       {error === null ? null : <Reason of={error} about={notification} />}
     </Note>
@@ -132,7 +135,6 @@ function Reason({
   readonly of: Failure
   readonly about: Notification
 }) {
-  const advice = adviceFor(code, about.provider)
   const suppressed = about.timeline.some((entry) => entry.suppressed !== null)
   const alike = hrefOf(inOrganization('/notifications'), { status: about.status, code })
   return (
@@ -142,7 +144,7 @@ function Reason({
       </p>
       {providerCode === undefined ? null : (
         <p class="long">
-          {said.providerSaid}: <code>{providerCode}</code>
+          {texts.notifications.providerCode}: <code>{providerCode}</code>
         </p>
       )}
       {decidedBy === undefined ? null : (
@@ -151,10 +153,8 @@ function Reason({
         </p>
       )}
       {suppressed ? <p>{said.suppressedNow}</p> : null}
-      {advice === null ? null : (
-        <p>
-          <strong>{said.todo}:</strong> {advice}
-        </p>
+      {about.waiting !== null && durabilityOf(code) === 'passing' ? null : (
+        <Advice code={code} provider={about.provider} />
       )}
       <p class="links">
         <a href={alike}>{about.status === 'failed' ? said.alike : said.alikeOthers}</a>
@@ -168,5 +168,15 @@ function Reason({
         ) : null}
       </p>
     </>
+  )
+}
+
+function Advice({ code, provider }: { readonly code: string; readonly provider: string | null }) {
+  const advice = adviceFor(code, provider)
+  if (advice === null) return null
+  return (
+    <p>
+      <strong>{said.todo}:</strong> {advice}
+    </p>
   )
 }

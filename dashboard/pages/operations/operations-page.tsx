@@ -56,14 +56,14 @@ const PROVIDERS: readonly Column<Provider>[] = [
   {
     title: said.state,
     cell: ({ state, code, pausedUntil }) => (
-      <>
+      <span>
         <Badge tone={STATE[state]}>{said.states[state]}</Badge> {code === null ? null : <code>{code}</code>}{' '}
         {pausedUntil === null ? null : (
           <span class="muted">
             {said.pausedUntil} <Time at={pausedUntil} style="short" />
           </span>
         )}
-      </>
+      </span>
     ),
   },
   { title: said.running, end: true, cell: ({ running }) => count(running) },

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import type { Organization } from './organization.ts'
 
 const said = texts.organizations
@@ -52,12 +51,9 @@ export function DeleteOrganization({
             typed.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="danger" type="submit" busy={form.busy} disabled={typed.value !== id}>
-            {texts.actions.delete}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose} kind="danger" disabled={typed.value !== id}>
+          {texts.actions.delete}
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -3,10 +3,9 @@ import { ask } from '../../app/api.ts'
 import { forgetNames } from '../../app/organization-names.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { count } from '../../ui/number.ts'
 import type { Organization, RetentionPreview } from './organization.ts'
 import { PlanSelect } from './plan-select.tsx'
@@ -126,12 +125,9 @@ export function OrganizationForm({
         <Checkbox label={said.opens} checked={opens} onValue={set('opens')} />
         <Checkbox label={said.clicks} checked={clicks} onValue={set('clicks')} />
         {form.errorOf('tracking') === null ? null : <p class="error">{form.errorOf('tracking')}</p>}
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {organization === undefined ? texts.actions.create : texts.actions.save}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {organization === undefined ? texts.actions.create : texts.actions.save}
+        </FormActions>
       </Form>
     </Dialog>
   )

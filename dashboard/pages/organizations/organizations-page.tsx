@@ -48,7 +48,7 @@ export function OrganizationsPage() {
       quiet: true,
       end: true,
       cell: (organization) => (
-        <>
+        <div class="actions">
           {may('Full Access') ? (
             <Button
               kind="quiet"
@@ -65,7 +65,7 @@ export function OrganizationsPage() {
               onClick={open({ kind: 'delete', organization })}
             />
           ) : null}
-        </>
+        </div>
       ),
     },
   ]

@@ -25,7 +25,7 @@ export function Numbers({
         path="/notifications"
         query={{ from }}
       >
-        {said.within(said.spans[period])}
+        {said.within[period]}
       </NumberCard>
       <NumberCard
         name={said.failed}
@@ -33,7 +33,7 @@ export function Numbers({
         path="/failures"
         query={{ from }}
       >
-        {said.within(said.spans[period])}
+        {said.within[period]}
       </NumberCard>
       <NumberCard
         name={said.due}
@@ -41,7 +41,7 @@ export function Numbers({
         path="/notifications"
         query={{ status: 'queued' }}
       >
-        {oldestDueMs === null ? said.noneDue : `${said.dueSince} ${duration(oldestDueMs)}.`}
+        {oldestDueMs === null ? undefined : said.oldest(duration(oldestDueMs))}
       </NumberCard>
       <NumberCard
         name={said.retrying}

@@ -3,9 +3,9 @@ import { useId, useRef } from 'preact/hooks'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
-import { Form, type FormState, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, type FormState, useForm } from '../../ui/form.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { tell } from '../../ui/toast.tsx'
 import {
@@ -93,12 +93,9 @@ export function QuietForm({
             <Dates dates={draft.value.except} form={form} onDates={(except) => change({ except })} />
           </>
         )}
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {theirs.value === undefined ? texts.actions.save : said.saveMine}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {theirs.value === undefined ? texts.actions.save : said.saveMine}
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -84,8 +84,8 @@ function Standing({ of: { channel, to } }: { readonly of: Address }) {
   const [found] = value.items
   if (found === undefined) return <span class="muted">{said.notSuppressed}</span>
   return (
-    <a href={hrefOf(inOrganization('/suppressions'), { channel, to })}>
-      <Badge tone="bad">{said.suppressed(texts.suppressions.reasons[found.reason] ?? found.reason)}</Badge>{' '}
+    <a class="standing" href={hrefOf(inOrganization('/suppressions'), { channel, to })}>
+      <Badge tone="bad">{said.suppressed(texts.suppressions.reasons[found.reason] ?? found.reason)}</Badge>
       <Time at={found.createdAt} style="short" />
     </a>
   )

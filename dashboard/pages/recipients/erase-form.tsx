@@ -7,7 +7,7 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { count } from '../../ui/number.ts'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 
@@ -75,17 +75,14 @@ export function EraseForm({
               typed.value = value
             }}
           />
-          <DialogActions>
-            <Button onClick={onClose}>{texts.actions.cancel}</Button>
-            <Button
-              kind="danger"
-              type="submit"
-              busy={form.busy}
-              disabled={now === null || typed.value !== name}
-            >
-              {said.erase}
-            </Button>
-          </DialogActions>
+          <FormActions
+            state={form}
+            onCancel={onClose}
+            kind="danger"
+            disabled={now === null || typed.value !== name}
+          >
+            {said.erase}
+          </FormActions>
         </Form>
       ) : (
         <DialogActions>

@@ -33,8 +33,8 @@ export function RecipientView({ named }: { readonly named: Readonly<Record<strin
   if (value === null) return error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />
   return (
     <>
-      <header class="part-head">
-        <h2 class="long">{name}</h2>
+      <header class="part part-head">
+        <h2 class="long whom">{name}</h2>
         <a href={hrefOf(inOrganization('/notifications'), list)}>{said.notifications}</a>
       </header>
       {error === null ? null : <ErrorNote error={error} retry={reload} />}

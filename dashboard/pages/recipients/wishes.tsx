@@ -7,9 +7,9 @@ import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Select } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
 import { ErrorNote } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -189,12 +189,7 @@ function WishForm({
             wish.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {texts.actions.save}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose} />
       </Form>
     </Dialog>
   )

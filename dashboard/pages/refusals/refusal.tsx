@@ -30,9 +30,9 @@ export const WHOM: Column<Refusal> = {
     const named =
       recipient !== null ? { recipient } : channel !== null && to !== null ? { channel, to } : null
     const name = to ?? recipient ?? said.unknown
-    if (named === null) return <span class="long">{name}</span>
+    if (named === null) return <span class="muted">{name}</span>
     return (
-      <a class="long" href={hrefOf(inOrganization('/recipients'), named)}>
+      <a class="cut short" title={name} href={hrefOf(inOrganization('/recipients'), named)}>
         {name}
       </a>
     )

@@ -1,7 +1,6 @@
-import { session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
-import { Filters, filtersOf, SelectFilter, TextFilter } from '../../ui/filters.tsx'
+import { ChannelFilter, Filters, filtersOf, TextFilter } from '../../ui/filters.tsx'
 import { List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -18,11 +17,7 @@ export function RefusalsPage() {
   return (
     <Page title={said.title} intro={said.intro}>
       <Filters names={NAMES}>
-        <SelectFilter
-          name="channel"
-          label={said.channel}
-          choices={session.value.channels.map((value) => ({ value, label: value }))}
-        />
+        <ChannelFilter />
         <TextFilter name="to" label={said.to} />
         <TextFilter name="recipient" label={said.person} />
       </Filters>

@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { session } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 
 const said = texts.suppressions
 
@@ -47,12 +46,9 @@ export function SuppressForm({
             to.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {said.create}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {said.create}
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { may, session } from '../../app/session.ts'
+import { may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Filters, filtersOf, SelectFilter, TextFilter } from '../../ui/filters.tsx'
+import { ChannelFilter, Filters, filtersOf, SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -86,11 +86,7 @@ export function SuppressionsPage() {
     <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
       <Filters names={FILTERS}>
         <TextFilter name="to" label={said.address} />
-        <SelectFilter
-          name="channel"
-          label={said.channel}
-          choices={session.value.channels.map((value) => ({ value, label: value }))}
-        />
+        <ChannelFilter />
         <SelectFilter name="reason" label={said.reason} choices={REASONS} />
       </Filters>
       <List

@@ -7,9 +7,9 @@ import { useData } from '../../app/use-data.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { confirm, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { confirm, Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { type Column, List, Table } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, ErrorNote, Loading } from '../../ui/states.tsx'
@@ -179,12 +179,9 @@ function NewCatalogue({ onClose }: { readonly onClose: () => void }) {
             name.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {texts.actions.create}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {texts.actions.create}
+        </FormActions>
       </Form>
     </Dialog>
   )

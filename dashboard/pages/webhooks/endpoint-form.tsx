@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../ui/field.tsx'
-import { Form, useForm } from '../../ui/form.tsx'
+import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { type CreatedEndpoint, type Endpoint, EVENTS } from './endpoint.ts'
 
 const said = texts.webhooks
@@ -70,12 +69,9 @@ export function EndpointForm({
             success.value = value
           }}
         />
-        <DialogActions>
-          <Button onClick={onClose}>{texts.actions.cancel}</Button>
-          <Button kind="primary" type="submit" busy={form.busy}>
-            {endpoint === undefined ? texts.actions.create : texts.actions.save}
-          </Button>
-        </DialogActions>
+        <FormActions state={form} onCancel={onClose}>
+          {endpoint === undefined ? texts.actions.create : texts.actions.save}
+        </FormActions>
       </Form>
     </Dialog>
   )

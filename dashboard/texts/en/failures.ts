@@ -1,24 +1,26 @@
 /** Texts of the page that groups failures, and of the retry of many. */
 export const failures = {
   title: 'Failures',
-  intro: 'Notifications that were not delivered, by cause, the most frequent first.',
+  intro: 'Undelivered notifications by cause, the most frequent first.',
   code: 'Cause',
   provider: 'Provider',
-  noProvider: 'No provider was asked',
+  noProvider: 'None',
   channel: 'Channel',
   count: 'Notifications',
   newest: 'Newest',
   from: 'Accepted from',
   until: 'Accepted before',
   empty: 'No failures',
-  emptyHint: 'Everything that was accepted has been delivered, or still waits.',
-  retryWithin: 'Failures are retried in one organization at a time. A cause leads to its notifications.',
+  emptyHint: 'Every accepted notification was delivered or is still waiting.',
+  retryWithin: 'To retry failures, choose an organization.',
   durabilities: { permanent: 'Permanent', passing: 'May have passed', fixable: 'Needs a change' },
   retry: 'Retry',
   retryLabel: (code: string) => `Retry: ${code}`,
   retryTitle: 'Retry failed notifications',
   retryWhich: (code: string, provider: string | null) =>
-    provider === null ? `Those that failed with ${code}.` : `Those that failed with ${code} at ${provider}.`,
+    provider === null
+      ? `Notifications that failed with ${code}.`
+      : `Notifications that failed with ${code} at ${provider}.`,
   willRetry: (count: string) =>
     count === '1'
       ? '1 notification will be delivered again.'
@@ -28,9 +30,9 @@ export const failures = {
     expired: (count: string) => `${count} have expired and stay as they are.`,
     unroutable: (count: string) => `${count} are for a channel without a provider and stay as they are.`,
     contentRemoved: (count: string) =>
-      `${count} were sensitive, their text is removed, and they stay as they are.`,
+      `${count} were sensitive and their text is gone. They stay as they are.`,
   },
-  fixFirst: 'Retry when the cause is gone. What fails again is listed here again.',
+  fixFirst: 'Retry once the cause is resolved. Whatever fails again appears here again.',
   start: (count: string) => `Retry ${count}`,
   progress: 'Progress of the retry',
   done: (count: string, all: string) => `${count} of ${all} are being delivered again.`,

@@ -19,14 +19,14 @@ export const message = {
     inReplyTo: 'In reply to',
     headers: 'Headers',
   },
-  madeOfHtml: 'No text alternative was given. It is made of the HTML when the message is sent.',
+  madeOfHtml: 'The message has no text of its own. It is made from the HTML on sending.',
 }
 
 /** The mailbox for development. */
 export const mailbox = {
   title: 'Mailbox',
   one: 'Message',
-  intro: 'Messages of this application. They stay in its memory.',
+  intro: 'Messages that this application would have sent. They are kept in memory.',
   back: 'All messages',
   newer: 'Newer message',
   older: 'Older message',
@@ -50,7 +50,7 @@ export const mailbox = {
   warnings: (count: number) => `Warnings (${count})`,
   severities: { error: 'Error', warning: 'Warning' },
   links: 'Links',
-  linksHint: 'In the preview they lead nowhere. These open in a new tab.',
+  linksHint: 'Links in the preview are disabled. These open in a new tab.',
   files: 'Files',
   file: (name: string, bytes: string) => `${name} (${bytes})`,
   mail: 'Mail source',

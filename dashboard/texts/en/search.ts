@@ -2,7 +2,7 @@
 export const search = {
   title: 'Search',
   label: 'Find',
-  hint: 'An id, an address or its beginning, metadata such as order:4711, a person or a template.',
+  hint: 'An ID, an address or its beginning, metadata such as order:4711, a person or a template.',
   nothing: (text: string) => `Nothing found for “${text}”.`,
   person: (name: string) => `Person ${name}`,
   personHint: 'Messages, refusals, suppression and preferences',
