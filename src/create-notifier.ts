@@ -18,7 +18,7 @@ import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-he
 import { createEngine, type Engine } from './core/delivery/engine.ts'
 import type { Listeners } from './core/delivery/listeners.ts'
 import { createDueRecords } from './core/due/due-records.ts'
-import { isNotifierError } from './core/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from './core/errors/notifier-error.ts'
 import { createExplain } from './core/explain/explain.ts'
 import { createFeatures, joined } from './core/feature.ts'
 import { createGate } from './core/gate/gate.ts'
@@ -132,7 +132,7 @@ export function createNotifier<
   options: NotifierOptions<never, Channels, Templates> & Inferred<Channels, Plugins>,
 ): Notifier<never, ChannelsOf<Channels>, Templates, PluginApis<Plugins>> & PluginApis<Plugins>
 export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
-  return wire(resolveOptions(options, (clock) => sqlite({ file: ':memory:', clock })))
+  return wire(options)
 }
 
 /** Options from which the types of a notifier follow. */
@@ -141,7 +141,8 @@ interface Inferred<Channels extends ChannelOptions, Plugins> {
   readonly plugins?: Plugins | undefined
 }
 
-function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
+function wire(given: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
+  const options = resolveOptions(given, (clock) => sqlite({ file: ':memory:', clock }))
   const ground = createGround(options)
   // Features need the engine and the lifecycle that they are part of.
   const core = createCore(ground, {
@@ -160,7 +161,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     open: () => listening.open(),
     close: () => listening.close(),
   })
-  const { guard, refusal, maintained: _, ...run } = lifecycle
+  const { guard, refusal, maintained: _, tried, ...run } = lifecycle
   const useCases = guard(createUseCases(core, accept, engine.providers), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
@@ -186,6 +187,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...shared,
     ...createHttpParts(core, guard),
     onBehalfOf: core.audit.onBehalfOf,
+    changed(change) {
+      if (tried()) {
+        const message =
+          'The notifier was started where it was made, and delivers. Leave start() to the program that serves it.'
+        throw new NotifierError('invalid_configuration', { message })
+      }
+      return wire(change(given, [...options.kinds.known.values()]))
+    },
   }
   const tenant = binding<Tenant<unknown>>({ ...tenants, ...added }, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {

@@ -1,3 +1,4 @@
+import type { ChannelKind } from './core/channels/channel-kind.ts'
 import type { CheckedProvider } from './core/channels/check-providers.ts'
 import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
@@ -16,6 +17,7 @@ import type { Receipts } from './features/receipts/service.ts'
 import type { Sessions } from './features/sessions/service.ts'
 import type { Visits } from './features/tracking/visits.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
+import type { MultiTenantOptions, NotifierOptions } from './options.ts'
 import type { Tenant } from './tenant.ts'
 
 /** A notifier as HTTP serves it: the content of its {@link NotifierInternals}. */
@@ -45,7 +47,19 @@ export interface ServedNotifier
   readonly recordContentRead: RecordContentRead
   /** Operations that plug-ins add. */
   readonly routes: readonly Route<ServedNotifier>[]
+  /**
+   * Another notifier of changed options. This one must not have been started.
+   *
+   * @throws NotifierError `invalid_configuration`
+   */
+  changed(change: OptionsChange): MultiTenantNotifier<unknown>
 }
+
+/** Changes the options of a notifier, whose known channels are `kinds`. */
+export type OptionsChange = (
+  options: NotifierOptions | MultiTenantOptions,
+  kinds: readonly ChannelKind[],
+) => NotifierOptions | MultiTenantOptions
 
 /** A channel as editors of templates see it. */
 export interface KnownKind {

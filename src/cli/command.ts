@@ -15,8 +15,8 @@ export type Command = ClosedCommand | OpenCommand
 
 interface ClosedCommand extends Described {
   readonly flags?: Flags
-  /** `service`: a notifier here or a service elsewhere. `notifier`: only one here. */
-  readonly needs: 'service' | 'notifier'
+  /** `service`: a notifier here or a service elsewhere. `notifier`: only one here. `nothing`: neither. */
+  readonly needs: 'service' | 'notifier' | 'nothing'
   /** Loaded when the command runs. */
   readonly load: () => Promise<Run>
 }

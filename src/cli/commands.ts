@@ -25,6 +25,22 @@ export const COMMANDS: readonly Command[] = [
     open: () => import('./call.ts').then(({ call }) => call),
   },
   {
+    name: 'dev',
+    about: 'Serve dashboard, mailbox and REST API for development. It delivers nothing.',
+    flags: {
+      port: { value: 'number', about: 'Port. Default: 4000; 0: any free one.' },
+      host: { value: 'address', about: 'Address to listen on. Default: 127.0.0.1, this machine alone.' },
+      templates: { value: 'folder', about: 'Template files, read again when one changes.' },
+      'forward-to': {
+        value: 'url',
+        about: 'Post signed events to this address, with a secret that stays the same.',
+      },
+    },
+    examples: ['carillon dev', 'carillon dev --templates texts --forward-to http://localhost:3000/events'],
+    needs: 'notifier',
+    load: () => import('./dev/dev.ts').then(({ dev }) => dev),
+  },
+  {
     name: 'migrate',
     about: 'Create or update the schema of the storage. Many processes may do it at once.',
     examples: ['carillon migrate'],

@@ -62,7 +62,7 @@ export async function loadNotifier(
   { cwd }: Terminal,
   config: string | undefined,
 ): Promise<MultiTenantNotifier> {
-  const file = config === undefined ? findUpward(cwd) : resolve(cwd, config)
+  const file = config === undefined ? findConfiguration(cwd) : resolve(cwd, config)
   if (file === null) {
     throw new Exit(
       'configuration',
@@ -97,11 +97,12 @@ async function importDefault(file: string): Promise<unknown> {
   }
 }
 
-function findUpward(folder: string): string | null {
+/** The configuration in a folder or above it. Null: there is none. */
+export function findConfiguration(folder: string): string | null {
   const found = FILES.map((name) => join(folder, name)).find((file) => existsSync(file))
   if (found !== undefined) return found
   const above = dirname(folder)
-  return above === folder ? null : findUpward(above)
+  return above === folder ? null : findConfiguration(above)
 }
 
 /** Answers requests as the REST API does to an operator, without a network. */

@@ -35,7 +35,7 @@ async function run(terminal: Terminal, argv: readonly string[]): Promise<ExitCod
   if (first === '--version' || first === '-v') return print(terminal, VERSION).then(() => undefined)
   const [command, rest] = find(argv)
   if ('open' in command) return (await command.open())(terminal, rest)
-  const service = command.needs === 'service' ? SERVICE : CONFIG
+  const service = { service: SERVICE, notifier: CONFIG, nothing: {} }[command.needs]
   if (rest.includes('--help') || rest.includes('-h')) {
     const groups = [
       ['Flags', command.flags ?? {}],

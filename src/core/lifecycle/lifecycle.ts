@@ -15,6 +15,8 @@ export interface Lifecycle extends Pick<Running, 'start' | 'stop' | 'maintenance
   refusal(): NotifierError | null
   /** Under maintenance nothing is stored. */
   maintained(): boolean
+  /** Whether a start has been tried. */
+  tried(): boolean
 }
 
 /** A part that a start opens. */
@@ -203,6 +205,7 @@ export function createLifecycle(services: LifecycleServices): Lifecycle {
       return closed
     },
     maintained: () => maintained,
+    tried: () => tried,
     guard: calls.guard,
   }
 }
