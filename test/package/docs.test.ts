@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
@@ -47,6 +48,11 @@ test('the index of the documentation leads to every page, over as many links as 
     for (const target of targets) if (PAGES.includes(target)) reached.add(target)
   }
   expect(PAGES.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([])
+})
+
+test('the index answers at least 60 questions', async () => {
+  const [, questions = ''] = (await readFile(fromRoot('docs/README.md'), 'utf8')).split('## How do I …?')
+  expect([...questions.matchAll(/^- \[/gm)].length).toBeGreaterThanOrEqual(60)
 })
 
 test('blocks, examples of functions and a program compile against the built package, and its mistakes do not', () =>

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../examples/servers/free-port.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks } from './markdown.ts'
+import { codeBlocks, namedBlocks } from './markdown.ts'
 
 let consumer: Consumer
 let blocks: string[]
@@ -17,13 +17,14 @@ let blocks: string[]
 beforeAll(async () => {
   consumer = await createConsumer(['express', 'nodemailer'])
   blocks = (await codeBlocks('README.md', 'ts')).map(({ code }) => code)
+  for (const { name, code } of await namedBlocks('docs/start/next-steps.md')) await consumer.write(name, code)
 })
 
 afterAll(() => consumer?.remove())
 
-test('the README is at most 150 lines, and its quick start at most 20 of the first 25', async () => {
+test('the README is at most 120 lines, and its quick start at most 20 of the first 25', async () => {
   const lines = (await readFile(fromRoot('README.md'), 'utf8')).split('\n')
-  expect(lines.length).toBeLessThanOrEqual(151)
+  expect(lines.length).toBeLessThanOrEqual(121)
   expect(lines.slice(0, 25).filter((line) => line.startsWith('```'))).toEqual(['```ts', '```'])
   expect(blocks[0]?.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
 })
@@ -40,9 +41,8 @@ test('the quick start compiles without types of Node.js, as TypeScript 7 compile
   await consumer.compile(['quick-start.ts'], { types: [] })
 })
 
-test('the server of the README takes a notification over HTTP and mails it, and ends on SIGTERM', async () => {
-  await consumer.write('server.ts', blocks[1] ?? '')
-  await useServer('server.ts')
+test('the server of the next steps takes a notification over HTTP and mails it, and ends on SIGTERM', async () => {
+  await useServer('production.ts')
 })
 
 test('the same server works bundled to ESM by esbuild, without node_modules, as docs/reference/runtimes.md has it', async () => {
@@ -50,11 +50,10 @@ test('the same server works bundled to ESM by esbuild, without node_modules, as 
   const [, banner] =
     /--banner:js="([^"]+)"/.exec(await readFile(fromRoot('docs/reference/runtimes.md'), 'utf8')) ?? []
   expect(banner).toBeDefined()
-  await consumer.write('server.ts', blocks[1] ?? '')
   try {
     const outfile = join(deployed, 'server.mjs')
     await build({
-      entryPoints: [join(consumer.directory, 'server.ts')],
+      entryPoints: [join(consumer.directory, 'production.ts')],
       outfile,
       format: 'esm',
       bundle: true,
@@ -68,7 +67,7 @@ test('the same server works bundled to ESM by esbuild, without node_modules, as 
   }
 })
 
-/** Runs the server of the README, from its source or a bundle, and ends it. */
+/** Runs the server of the next steps, from its source or a bundle, and ends it. */
 async function useServer(file: string): Promise<void> {
   const mails: string[] = []
   const mailServer = new SMTPServer({
@@ -112,8 +111,7 @@ async function useServer(file: string): Promise<void> {
   }
 }
 
-test('the tenant of the README gets a key that works', async () => {
-  await consumer.write('tenant.ts', blocks[2] ?? '')
+test('the tenant of the next steps gets a key that works', async () => {
   const code = `
     import { createNotifier } from 'carillon'
     import { createTenant } from './tenant.ts'
