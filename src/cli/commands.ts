@@ -11,6 +11,9 @@ const FILTERS: Flags = {
   code: { value: 'code', about: 'Only this error code.' },
   provider: { value: 'name', about: 'Only this provider.' },
 }
+const TEMPLATES: readonly Argument[] = [
+  { name: 'folder', about: 'Template files. Default: templates.', required: false },
+]
 const OPERATOR: Flags = { operator: { about: 'Keys of no organization; not with "--url".' } }
 
 /** In the order of the help. */
@@ -146,6 +149,50 @@ export const COMMANDS: readonly Command[] = [
     examples: ['carillon logs --follow', 'carillon logs --follow --json --status failed'],
     needs: 'service',
     load: () => import('./commands/logs.ts').then(({ logs }) => logs),
+  },
+  {
+    name: 'templates pull',
+    about: 'Write the stored templates, layouts, partials and messages into a folder.',
+    arguments: TEMPLATES,
+    flags: {
+      delete: { about: 'Also remove files of texts that are not stored.' },
+      'dry-run': { about: 'Only list what would change.' },
+      ...YES,
+    },
+    examples: ['carillon templates pull', 'carillon templates pull texts --dry-run'],
+    needs: 'service',
+    load: () => import('./commands/templates.ts').then(({ pull }) => pull),
+  },
+  {
+    name: 'templates push',
+    about: 'Show what differs, and store the texts of a folder.',
+    arguments: TEMPLATES,
+    flags: {
+      draft: { about: 'Save changes of templates as drafts, and leave out the rest.' },
+      delete: { about: 'Also delete stored texts that the folder does not have.' },
+      'dry-run': { about: 'Only show what would change.' },
+      ...YES,
+    },
+    examples: ['carillon templates push --dry-run', 'carillon templates push texts --draft --yes'],
+    needs: 'service',
+    load: () => import('./commands/templates.ts').then(({ push }) => push),
+  },
+  {
+    name: 'templates diff',
+    about: 'Show how a folder differs from what is stored. Ends with 1 if it does.',
+    arguments: TEMPLATES,
+    examples: ['carillon templates diff', 'carillon templates diff texts > changes.diff'],
+    needs: 'service',
+    load: () => import('./commands/templates.ts').then(({ diff }) => diff),
+  },
+  {
+    name: 'templates lint',
+    about: 'Find faults of the templates of a folder. Ends with 1 if one is an error.',
+    arguments: TEMPLATES,
+    flags: { stored: { about: 'Those that are stored, in place of files.' } },
+    examples: ['carillon templates lint', 'carillon templates lint --stored'],
+    needs: 'service',
+    load: () => import('./commands/templates.ts').then(({ lint }) => lint),
   },
   {
     name: 'keys list',

@@ -1,5 +1,5 @@
 export { pullTemplates } from './pull.ts'
-export { pushTemplates, type SyncOptions, type TextChange, type TextKind } from './push.ts'
+export { type PushOptions, pushTemplates, type SyncOptions, type TextChange, type TextKind } from './push.ts'
 export { type LoadedTemplates, readTemplates } from './read.ts'
 export type { TemplateTarget } from './target.ts'
 export type { FileShared, FileTemplate, FileText, FileVariant, TemplateFiles } from './texts.ts'

@@ -1,10 +1,11 @@
 import { readFolder, removeText, writeText } from './folder.ts'
-import type { SyncOptions, TextChange, TextKind } from './push.ts'
+import type { Step, SyncOptions, TextChange, TextKind } from './push.ts'
+import { assertReadable } from './read.ts'
 import { storedTexts, type TemplateTarget } from './target.ts'
 import { filesOf } from './write.ts'
 
 /** The files of one text, by path. */
-interface Group {
+export interface Group {
   readonly kind: TextKind
   readonly name: string
   readonly files: Map<string, string>
@@ -27,14 +28,23 @@ export async function pullTemplates(
   folder: string,
   options: SyncOptions = {},
 ): Promise<readonly TextChange[]> {
-  const wanted = groupsOf(filesOf(await storedTexts(target)))
+  const steps = await pullSteps(target, folder, options)
+  if (options.dryRun !== true) for (const step of steps) await step.run()
+  return steps.map(({ kind, name, action, changes }) => ({ kind, name, action, changes }))
+}
+
+export async function pullSteps(
+  target: TemplateTarget,
+  folder: string,
+  options: SyncOptions,
+): Promise<readonly Step[]> {
+  const files = filesOf(await storedTexts(target))
+  for (const path of files.keys()) assertReadable(path)
+  const wanted = groupsOf(files)
   const found = groupsOf(await existing(folder))
-  const changes: TextChange[] = []
-  for (const [key, group] of wanted) changes.push(await sync(folder, group, found.get(key), options))
-  for (const [key, group] of found)
-    if (!wanted.has(key) && options.delete === true)
-      changes.push(await sync(folder, { ...group, files: new Map() }, group, options))
-  return changes
+  const steps = [...wanted].map(([key, group]) => stepOf(folder, group, found.get(key)))
+  const others = options.delete === true ? [...found].filter(([key]) => !wanted.has(key)) : []
+  return [...steps, ...others.map(([, group]) => stepOf(folder, { ...group, files: new Map() }, group))]
 }
 
 async function existing(folder: string): Promise<ReadonlyMap<string, string>> {
@@ -47,21 +57,16 @@ async function existing(folder: string): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-async function sync(
-  folder: string,
-  { kind, name, files }: Group,
-  before: Group | undefined,
-  { dryRun = false }: SyncOptions,
-): Promise<TextChange> {
+function stepOf(folder: string, { kind, name, files }: Group, before: Group | undefined): Step {
   const old = before?.files ?? new Map<string, string>()
   const written = [...files].filter(([path, text]) => old.get(path) !== text)
   const removed = [...old.keys()].filter((path) => !files.has(path))
-  if (!dryRun) {
+  const changes = [...written.map(([path]) => path), ...removed]
+  const run = async () => {
     for (const [path, text] of written) await writeText(folder, path, text)
     for (const path of removed) await removeText(folder, path)
   }
-  const changes = [...written.map(([path]) => path), ...removed]
-  return { kind, name, action: actionOf(old.size, files.size, changes.length), changes }
+  return { kind, name, action: actionOf(old.size, files.size, changes.length), changes, run }
 }
 
 function actionOf(before: number, after: number, changes: number): TextChange['action'] {
@@ -76,15 +81,20 @@ const FOLDERS: Readonly<Record<string, TextKind>> = {
   messages: 'messages',
 }
 
-function groupsOf(files: ReadonlyMap<string, string>): ReadonlyMap<string, Group> {
+/** By kind and name. */
+export function groupsOf(files: ReadonlyMap<string, string>): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>()
   for (const [path, text] of files) {
     const [, folder = '', name = ''] = /^(?:(layouts|partials|messages)\/)?([^.]*)/.exec(path) ?? []
     const kind = FOLDERS[folder] ?? 'template'
-    const key = `${kind}\n${name}`
+    const key = groupKey(kind, name)
     const group = groups.get(key) ?? { kind, name, files: new Map() }
     group.files.set(path, text)
     groups.set(key, group)
   }
   return groups
+}
+
+export function groupKey(kind: TextKind, name: string): string {
+  return `${kind}\n${name}`
 }

@@ -18,7 +18,8 @@ export interface TextChange {
   readonly kind: TextKind
   /** Of messages: the locale. */
   readonly name: string
-  readonly action: 'create' | 'update' | 'unchanged' | 'delete'
+  /** `omitted`: of a push of drafts, a text that can have none. */
+  readonly action: 'create' | 'update' | 'unchanged' | 'delete' | 'omitted'
   /** Of an update: the fields that change, such as `html` or `locales.de.subject`. */
   readonly changes: readonly string[]
 }
@@ -31,10 +32,19 @@ export interface SyncOptions {
   readonly delete?: boolean | undefined
 }
 
+/** How to push. */
+export interface PushOptions extends SyncOptions {
+  /**
+   * True: changes of templates become drafts, whose differences from an earlier draft count. What can have no draft, such as a
+   * layout or a new template, is `omitted`, and nothing is deleted. Default false.
+   */
+  readonly draft?: boolean | undefined
+}
+
 const KINDS = { partial: 'partials', layout: 'layouts', messages: 'messages', template: 'templates' } as const
 
 /** A change, and how to make it. */
-interface Step extends TextChange {
+export interface Step extends TextChange {
   run(): Promise<unknown>
 }
 
@@ -53,11 +63,11 @@ interface Step extends TextChange {
 export async function pushTemplates(
   target: TemplateTarget,
   source: string | TemplateFiles,
-  options: SyncOptions = {},
+  options: PushOptions = {},
 ): Promise<readonly TextChange[]> {
   const files = typeof source === 'string' ? await readTemplates(source) : source
-  const stored = await storedTexts(target)
-  const steps = stepsOf(target, files, stored, options.delete === true)
+  const stored = await storedTexts(target, options.draft)
+  const steps = pushSteps(target, files, stored, options)
   if (options.dryRun !== true) for (const step of steps) await made(step)
   return steps.map(({ kind, name, action, changes }) => ({ kind, name, action, changes }))
 }
@@ -79,12 +89,14 @@ async function made({ kind, name, run }: Step): Promise<void> {
   }
 }
 
-function stepsOf(
+/** The changes in order. Each is refused if somebody has changed its text since `stored` was read. */
+export function pushSteps(
   target: TemplateTarget,
   files: TemplateFiles,
   stored: StoredTexts,
-  deletes: boolean,
+  { delete: deletes = false, draft = false }: PushOptions,
 ): Step[] {
+  if (draft) return pushSteps(target, files, stored, {}).map((step) => draftStep(target, files, stored, step))
   const writes = (kind: TextKind, names: readonly string[]) =>
     names.map((name) => writeStep(target, kind, name, files, stored))
   const removals = (kind: TextKind, names: readonly string[]) =>
@@ -143,6 +155,24 @@ function writeStep(
   return { kind, name, action, changes, run }
 }
 
+/** A draft has no description or category. */
+function draftStep(
+  { templates }: TemplateTarget,
+  files: TemplateFiles,
+  stored: StoredTexts,
+  step: Step,
+): Step {
+  const { kind, name, action } = step
+  const template = files.templates[name]
+  const changes = step.changes.filter((field) => field !== 'description' && field !== 'category')
+  if (action === 'unchanged') return step
+  if (kind !== 'template' || changes.length === 0 || template === undefined)
+    return { ...step, action: 'omitted', run: async () => {} }
+  const { channel: _, description, category, ...fields } = fieldsOf(template, stored.templates[name])
+  const run = () => templates.saveDraft(name, { ...fields, edit: stored.edits[name] ?? 0 })
+  return { ...step, changes, run }
+}
+
 function removeStep(target: TemplateTarget, kind: TextKind, name: string): Step {
   return { kind, name, action: 'delete', changes: [], run: () => target[KINDS[kind]].delete(name) }
 }
@@ -174,10 +204,18 @@ async function writeTemplate(
   version: number,
 ): Promise<unknown> {
   if (template === undefined) return
+  const fields = fieldsOf(template, stored)
+  return version === 0
+    ? templates.create({ name, ...fields })
+    : templates.update(name, { ...fields, version })
+}
+
+/** All fields of a template, with null for what it does not have. */
+function fieldsOf(template: FileTemplate, stored: FileTemplate | undefined) {
   const { channel, subject = null, layout = null, locale = null, description = null } = template
   const { category = null, metadata = null, locales = {} } = template
   const removed = Object.keys(stored?.locales ?? {}).filter((each) => !Object.hasOwn(locales, each))
-  const fields = {
+  return {
     channel,
     subject,
     ...textOf(template),
@@ -196,9 +234,6 @@ async function writeTemplate(
     category,
     metadata,
   }
-  return version === 0
-    ? templates.create({ name, ...fields })
-    : templates.update(name, { ...fields, version })
 }
 
 /** With a format, because a stored body with the same text keeps its format. */

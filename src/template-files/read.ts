@@ -67,7 +67,7 @@ function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
   const messages: Record<string, Readonly<Record<string, string>>> = {}
   for (const file of files.keys()) {
     if (file.startsWith('messages/')) {
-      const locale = localeOf(file, /^messages\/([^.]+)\.json$/.exec(file)?.[1])
+      const locale = catalogueOf(file)
       if (messages[locale] !== undefined) throw fileError(file, `Another file has the messages of ${locale}.`)
       messages[locale] = messagesOf(file, files.get(file) ?? '')
       continue
@@ -93,6 +93,16 @@ function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
 
 type TargetedText = Sources & { readonly target: TextTarget }
 
+/**
+ * Refuses the path of a file that no folder could have, before it is written: stored names may come from another program.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function assertReadable(file: string): void {
+  if (file.startsWith('messages/')) catalogueOf(file)
+  else targetOf(file)
+}
+
 const EXPECTED =
   'Name it like welcome.email.html, welcome.email.de.txt, layouts/brand.html, partials/footer.txt or messages/de.json.'
 
@@ -109,6 +119,10 @@ function targetOf(file: string): TextTarget {
   if (field === undefined || !isNamed || !isRight) throw fileError(file, EXPECTED)
   const role = folder === undefined ? 'template' : folder === 'layouts' ? 'layout' : 'partial'
   return { role, name, channel, locale: parts.length === 3 ? localeOf(file, locale) : '', field }
+}
+
+function catalogueOf(file: string): string {
+  return localeOf(file, /^messages\/([^.]+)\.json$/.exec(file)?.[1])
 }
 
 function localeOf(file: string, name: string | undefined): string {

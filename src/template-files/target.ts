@@ -1,12 +1,12 @@
 import type { StoredTemplates } from '../core/text/api.ts'
-import type { TemplateRecord } from '../core/text/model.ts'
+import type { TemplateDraftRecord, TemplateRecord } from '../core/text/model.ts'
 import type { Catalogues } from '../features/languages/index.ts'
 import type { SharedTexts } from '../features/layouts/index.ts'
 import { type FileShared, type FileTemplate, type FileVariant, present, type TemplateFiles } from './texts.ts'
 
 /** A notifier, or `notifier.organization(id)`. */
 export interface TemplateTarget {
-  readonly templates: Pick<StoredTemplates, 'list' | 'create' | 'update' | 'delete'>
+  readonly templates: Pick<StoredTemplates, 'list' | 'create' | 'update' | 'delete' | 'draft' | 'saveDraft'>
   readonly layouts: Pick<SharedTexts, 'list' | 'create' | 'update' | 'delete'>
   readonly partials: Pick<SharedTexts, 'list' | 'create' | 'update' | 'delete'>
   readonly messages: Pick<Catalogues, 'list' | 'get' | 'put' | 'delete'>
@@ -17,10 +17,20 @@ export interface StoredTexts extends TemplateFiles {
   readonly versions: {
     readonly [Kind in keyof TemplateFiles]: Readonly<Record<string, number>>
   }
+  /** Of drafts by the names of templates, if the texts are theirs. */
+  readonly edits: Readonly<Record<string, number>>
 }
 
-export async function storedTexts(target: TemplateTarget): Promise<StoredTexts> {
-  const templates = await all((query) => target.templates.list(query))
+/** @param ofDrafts true: a template that has a draft has its text */
+export async function storedTexts(target: TemplateTarget, ofDrafts = false): Promise<StoredTexts> {
+  const listed = await all((query) => target.templates.list(query))
+  const drafts: TemplateDraftRecord[] = []
+  for (const { name, hasDraft } of listed)
+    if (ofDrafts && hasDraft) drafts.push(await target.templates.draft(name))
+  const templates = listed.map((record) => ({
+    ...record,
+    ...drafts.find(({ name }) => name === record.name),
+  }))
   const layouts = await all((query) => target.layouts.list(query))
   const partials = await all((query) => target.partials.list(query))
   const { items } = await target.messages.list()
@@ -37,6 +47,7 @@ export async function storedTexts(target: TemplateTarget): Promise<StoredTexts> 
       partials: byName(partials, versionOf),
       messages: Object.fromEntries(catalogues.map(({ locale, version }) => [locale, version])),
     },
+    edits: byName(drafts, ({ edit }) => edit),
   }
 }
 

@@ -9,6 +9,8 @@ import {
   readTemplates,
   type TemplateFiles,
 } from '../../../src/template-files/index.ts'
+import { pushSteps } from '../../../src/template-files/push.ts'
+import { storedTexts } from '../../../src/template-files/target.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -390,5 +392,45 @@ describe('a folder', () => {
     writeFileSync(join(binary, 'a.email.html'), Buffer.from([0xff, 0xfe]))
     await expect(readTemplates(binary)).rejects.toMatchObject({ details: { file: 'a.email.html' } })
     await expect(readTemplates(join(binary, 'lost'))).rejects.toMatchObject({ code: 'invalid_parameter' })
+  })
+})
+
+describe('a push that was planned', () => {
+  it('is refused if somebody has changed the text meanwhile', async () => {
+    const { organization } = await open()
+    const target = await organization()
+    const path = folder({
+      'a.email.txt': 'One',
+      'layouts/brand.txt': '{{content}}',
+      'messages/de.json': '{}',
+    })
+    await pushTemplates(target, path)
+    writeFileSync(join(path, 'a.email.txt'), 'Two')
+    writeFileSync(join(path, 'layouts/brand.txt'), '{{content}}!')
+    writeFileSync(join(path, 'messages/de.json'), '{"a":"A"}')
+    const steps = pushSteps(target, await readTemplates(path), await storedTexts(target), {})
+    await target.templates.update('a', { text: 'Of somebody' })
+    await target.layouts.update('brand', { text: 'Of somebody {{content}}' })
+    await target.messages.put('de', { a: 'Of somebody' })
+    for (const step of steps) await expect(step.run()).rejects.toMatchObject({ code: 'version_conflict' })
+    expect((await target.templates.get('a')).text).toBe('Of somebody')
+  })
+
+  it('of drafts is refused if somebody has begun or changed a draft meanwhile', async () => {
+    const { organization } = await open()
+    const target = await organization()
+    const path = folder({ 'a.email.txt': 'One' })
+    await pushTemplates(target, path)
+    writeFileSync(join(path, 'a.email.txt'), 'Two')
+    const files = await readTemplates(path)
+    for (const text of ['Of somebody', 'Of somebody else']) {
+      const steps = pushSteps(target, files, await storedTexts(target, true), { draft: true })
+      await target.templates.saveDraft('a', { text })
+      for (const step of steps) await expect(step.run()).rejects.toMatchObject({ code: 'version_conflict' })
+    }
+    const changes = await pushTemplates(target, path, { draft: true })
+    expect(changes).toEqual([{ kind: 'template', name: 'a', action: 'update', changes: ['text'] }])
+    expect(await target.templates.draft('a')).toMatchObject({ edit: 3, text: 'Two', basedOn: 1 })
+    expect(await pushTemplates(target, path, { draft: true })).toMatchObject([{ action: 'unchanged' }])
   })
 })
