@@ -1,16 +1,14 @@
 import { useSignal } from '@preact/signals'
-import { ask } from '../../app/api.ts'
 import { may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { confirm } from '../../ui/dialog.tsx'
+import { deleteConfirmed } from '../../ui/deletion.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, ErrorNote, Loading } from '../../ui/states.tsx'
-import { tell } from '../../ui/toast.tsx'
 import { type Category, channelsWith, isOn } from './category.ts'
 import { CategoryForm } from './category-form.tsx'
 import { OrganizationPreferences } from './organization-preferences.tsx'
@@ -57,16 +55,8 @@ export function CategoriesPage() {
 
   const remove = ({ id, name }: Category): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
-        title: said.deleteTitle(name),
-        hint: said.deleteHint,
-        confirm: texts.actions.delete,
-        danger: true,
-      })
-      if (!sure) return
-      await ask(`/v1/categories/${id}`, { method: 'DELETE' })
-      tell(said.deleted)
-      await reload()
+      const confirmation = { title: said.deleteTitle(name), hint: said.deleteHint, done: said.deleted }
+      if (await deleteConfirmed(`/v1/categories/${id}`, confirmation)) await reload()
     })
 
   const buttons: Column<Category> = {

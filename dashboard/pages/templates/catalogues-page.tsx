@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { ask } from '../../app/api.ts'
 import { hrefOf, navigate } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
@@ -7,15 +6,14 @@ import { useData } from '../../app/use-data.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { confirm, Dialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { deleteConfirmed, deletionColumn } from '../../ui/deletion.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { type Column, List, Table } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { tell } from '../../ui/toast.tsx'
-import { canonicalLocale } from './locale-tabs.tsx'
+import { canonicalLocale, LocaleField } from './locale-field.tsx'
 import { TextNav } from './text-nav.tsx'
 
 const said = texts.templates.catalogues
@@ -56,18 +54,10 @@ export function CataloguesPage() {
     </Button>
   )
 
-  const remove = (locale: string): Promise<void> =>
+  const remove = ({ locale }: Summary): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
-        title: said.deleteTitle(locale),
-        hint: said.deleteHint,
-        confirm: texts.actions.delete,
-        danger: true,
-      })
-      if (!sure) return
-      await ask(`/v1/messages/${encodeURIComponent(locale)}`, { method: 'DELETE' })
-      tell(said.deleted)
-      await reload()
+      const confirmation = { title: said.deleteTitle(locale), hint: said.deleteHint, done: said.deleted }
+      if (await deleteConfirmed(`/v1/messages/${encodeURIComponent(locale)}`, confirmation)) await reload()
     })
 
   const columns: Column<Summary>[] = [
@@ -75,23 +65,7 @@ export function CataloguesPage() {
     { title: said.count, end: true, cell: ({ count }) => count },
     { title: texts.templates.version, end: true, cell: ({ version }) => version },
     { title: texts.templates.changed, end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-    ...(may('Full Access')
-      ? [
-          {
-            title: texts.actions.delete,
-            quiet: true,
-            end: true,
-            cell: ({ locale }: Summary) => (
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`${texts.actions.delete}: ${locale}`}
-                onClick={() => remove(locale)}
-              />
-            ),
-          },
-        ]
-      : []),
+    ...deletionColumn<Summary>(({ locale }) => locale, remove),
   ]
   return (
     <Page title={said.title} intro={said.intro} actions={may('Write') ? create : undefined}>
@@ -167,18 +141,7 @@ function NewCatalogue({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={said.create} onClose={onClose}>
       <Form state={form} fields={[]}>
-        <TextField
-          label={said.locale}
-          hint={said.localeHint}
-          error={wrong.value}
-          value={name.value}
-          autoFocus
-          autoComplete="off"
-          spellcheck={false}
-          onValue={(value) => {
-            name.value = value
-          }}
-        />
+        <LocaleField name={name} error={wrong.value} label={said.locale} hint={said.localeHint} />
         <FormActions state={form} onCancel={onClose}>
           {texts.actions.create}
         </FormActions>

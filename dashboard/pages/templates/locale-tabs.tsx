@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { canonicalLocale, LocaleField } from './locale-field.tsx'
 import { type Draft, fieldOf, localesOf, SIDES } from './template.ts'
 
 const said = texts.templates
@@ -91,9 +91,13 @@ function AddLocale({
     const locale = canonicalLocale(name.value.trim())
     error.value = locale === null ? said.badLocale : taken.includes(locale) ? said.takenLocale(locale) : null
     if (locale === null || error.value !== null) return
-    name.value = ''
-    open.value = false
+    close()
     onAdd(locale)
+  }
+  function close(): void {
+    name.value = ''
+    error.value = null
+    open.value = false
   }
 
   if (!open.value)
@@ -117,28 +121,13 @@ function AddLocale({
         add()
       }}
     >
-      <TextField
-        label={said.newLocale}
-        hint={said.newLocaleHint}
-        error={error.value}
-        value={name.value}
-        autoFocus
-        autoComplete="off"
-        spellcheck={false}
-        onValue={(value) => {
-          name.value = value
-        }}
-      />
-      <Button onClick={add}>{said.addLocale}</Button>
+      <LocaleField name={name} error={error.value} label={said.newLocale} hint={said.newLocaleHint} />
+      <div class="actions">
+        <Button onClick={add}>{said.addLocale}</Button>
+        <Button kind="quiet" onClick={close}>
+          {texts.actions.cancel}
+        </Button>
+      </div>
     </fieldset>
   )
-}
-
-/** Null: it is no locale. */
-export function canonicalLocale(name: string): string | null {
-  try {
-    return Intl.getCanonicalLocales(name)[0] ?? null
-  } catch {
-    return null
-  }
 }

@@ -1,17 +1,14 @@
-import { ask } from '../../app/api.ts'
 import { hrefOf } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { confirm } from '../../ui/dialog.tsx'
+import { deleteConfirmed, deletionColumn } from '../../ui/deletion.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, ErrorNote } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { tell } from '../../ui/toast.tsx'
 import type { SharedText, SharedTexts } from './shared-text.ts'
 import { TextNav } from './text-nav.tsx'
 
@@ -40,16 +37,8 @@ function SharedTextsPage({ many }: { readonly many: SharedTexts }) {
 
   const remove = ({ id, name }: SharedText): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
-        title: words.deleteTitle(name),
-        hint: said.deleteHint,
-        confirm: texts.actions.delete,
-        danger: true,
-      })
-      if (!sure) return
-      await ask(`/v1/${many}/${id}`, { method: 'DELETE' })
-      tell(said.deleted)
-      await state.reload()
+      const confirmation = { title: words.deleteTitle(name), hint: said.deleteHint, done: said.deleted }
+      if (await deleteConfirmed(`/v1/${many}/${id}`, confirmation)) await state.reload()
     })
 
   const columns: Column<SharedText>[] = [
@@ -70,23 +59,7 @@ function SharedTextsPage({ many }: { readonly many: SharedTexts }) {
     },
     { title: words.version, end: true, cell: ({ version }) => version },
     { title: words.changed, end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-    ...(may('Full Access')
-      ? [
-          {
-            title: texts.actions.delete,
-            quiet: true,
-            end: true,
-            cell: (text: SharedText) => (
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`${texts.actions.delete}: ${text.name}`}
-                onClick={() => remove(text)}
-              />
-            ),
-          },
-        ]
-      : []),
+    ...deletionColumn<SharedText>(({ name }) => name, remove),
   ]
   return (
     <Page title={said.title} intro={said.intro} actions={mayWrite ? create : undefined}>

@@ -1,18 +1,15 @@
-import { ask } from '../../app/api.ts'
 import { hrefOf, place } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { confirm } from '../../ui/dialog.tsx'
+import { deleteConfirmed, deletionColumn } from '../../ui/deletion.tsx'
 import { Filters, TextFilter } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { tell } from '../../ui/toast.tsx'
 import type { Template } from './template.ts'
 import { TextNav } from './text-nav.tsx'
 
@@ -36,16 +33,8 @@ export function TemplatesPage() {
   )
 
   async function remove({ id, name }: Template): Promise<void> {
-    const sure = await confirm({
-      title: said.deleteTitle(name),
-      hint: said.deleteHint,
-      confirm: texts.actions.delete,
-      danger: true,
-    })
-    if (!sure) return
-    await ask(`/v1/templates/${id}`, { method: 'DELETE' })
-    tell(said.deleted)
-    await templates.reload()
+    const confirmation = { title: said.deleteTitle(name), hint: said.deleteHint, done: said.deleted }
+    if (await deleteConfirmed(`/v1/templates/${id}`, confirmation)) await templates.reload()
   }
 
   const columns: Column<Listed>[] = [
@@ -67,23 +56,7 @@ export function TemplatesPage() {
     { title: said.channel, cell: ({ channel }) => channel },
     { title: said.version, end: true, cell: ({ version }) => version },
     { title: said.changed, end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-    ...(may('Full Access')
-      ? [
-          {
-            title: texts.actions.delete,
-            quiet: true,
-            end: true,
-            cell: (template: Template) => (
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`${texts.actions.delete}: ${template.name}`}
-                onClick={() => remove(template)}
-              />
-            ),
-          },
-        ]
-      : []),
+    ...deletionColumn<Listed>(({ name }) => name, remove),
   ]
   return (
     <Page title={said.title} intro={said.intro} actions={mayWrite ? create : undefined}>
