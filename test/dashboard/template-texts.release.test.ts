@@ -51,6 +51,21 @@ describeDashboard('layouts, partials and messages', {}, (suite) => {
     await page.getByText('No layouts yet').waitFor()
   })
 
+  it('a layout is shown as it is edited, with an example in its slot and its partials', async () => {
+    const { page, host } = suite
+    await host.notifier.partials.create({ name: 'sign', html: '<p>Yours, Acme</p>' })
+    await host.notifier.layouts.create({ name: 'frame', html: '<h1>Acme</h1>{{{content}}}' })
+    await signIn(page, host, await host.key(), '/templates/layouts/frame')
+    const frame = page.frameLocator('iframe')
+    await frame.getByText('content').waitFor()
+    await page.getByLabel('content', { exact: true }).fill('<p>Your parcel</p>')
+    await frame.getByRole('paragraph').getByText('Your parcel').waitFor()
+    await page.getByRole('textbox', { name: 'HTML' }).fill('<h1>New</h1>{{{content}}}{{> sign}}')
+    await frame.getByRole('heading', { name: 'New' }).waitFor()
+    await frame.getByText('Yours, Acme').waitFor()
+    await assertAccessible(page)
+  })
+
   it('a partial that was changed meanwhile is saved onto the other version', async () => {
     const { page, host } = suite
     const { partials } = host.notifier

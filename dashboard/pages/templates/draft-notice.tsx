@@ -5,7 +5,7 @@ import { may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { confirm, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { confirm, Dialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ErrorNote } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -66,10 +66,16 @@ export function DraftNotice({
         <Icon name="edit" />
         <div class="why">
           <p>
-            {editing ? said.editing(basedOn) : said.of(basedOn)} <Time at={updatedAt} />
+            <strong>{editing ? said.editing(basedOn) : said.of(basedOn)}</strong> {said.changed}{' '}
+            <Time at={updatedAt} />.
           </p>
           <p>{behind ? said.behind(version) : said.hint(version)}</p>
           <p class="actions">
+            {may('Write') ? (
+              <Button kind="primary" disabled={changed} onClick={publish}>
+                {said.publish}
+              </Button>
+            ) : null}
             <Button
               onClick={() => {
                 shown.value = true
@@ -80,23 +86,15 @@ export function DraftNotice({
             <Button disabled={changed} onClick={() => setQuery({ draft: editing ? undefined : 'true' })}>
               {editing ? said.back(version) : said.edit}
             </Button>
-            {may('Write') ? (
-              <Button disabled={changed} onClick={publish}>
-                {said.publish}
-              </Button>
-            ) : null}
             {may('Full Access') ? <Button onClick={discard}>{said.discard}</Button> : null}
           </p>
           {changed ? <p class="hint">{said.saveFirst}</p> : null}
         </div>
       </section>
       {shown.value ? (
-        <Dialog title={said.label} onClose={close} wide>
+        <Dialog title={said.compareTitle} onClose={close} wide>
           <p>{said.differences(version)}</p>
           <DiffView older={fieldsOf(template)} newer={fieldsOf(draft)} />
-          <DialogActions>
-            <Button onClick={close}>{texts.actions.done}</Button>
-          </DialogActions>
         </Dialog>
       ) : null}
     </>

@@ -113,14 +113,7 @@ export function Editor({
         />
         <section class="card" aria-labelledby="preview-title">
           <h2 id="preview-title">{said.preview}</h2>
-          <PreviewChoices
-            draft={draft}
-            choices={choices.value}
-            error={preview.error}
-            onChoices={(value) => {
-              choices.value = value
-            }}
-          />
+          <PreviewPanel state={preview} hasSubject={kindOf(draft.channel).subject} />
           <VariablesForm
             placeholders={preview.placeholders}
             typed={typed.value}
@@ -129,7 +122,14 @@ export function Editor({
               typed.value = value
             }}
           />
-          <PreviewPanel state={preview} hasSubject={kindOf(draft.channel).subject} />
+          <PreviewChoices
+            draft={draft}
+            choices={choices.value}
+            error={preview.error}
+            onChoices={(value) => {
+              choices.value = value
+            }}
+          />
           <LintPanel state={lint} told={preview.error?.message} />
         </section>
       </div>

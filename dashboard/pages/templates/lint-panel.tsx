@@ -4,7 +4,7 @@ import type { Finding, LintState } from './use-lint.ts'
 
 const said = texts.templates.lint
 
-/** What is wrong with the text that is edited. */
+/** The faults of the edited text. */
 export function LintPanel({
   state: { lint, error },
   told,

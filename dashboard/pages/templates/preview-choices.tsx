@@ -6,7 +6,7 @@ import { type Draft, localesOf } from './template.ts'
 
 const said = texts.templates.choices
 
-/** For whom and how a preview is rendered. Empty: as the template has it, and for nobody. */
+/** How a preview is rendered. Empty: as the template says, without a recipient. */
 export interface Choices {
   readonly locale: string
   /** `-`, which is no name: without a layout. */
@@ -62,7 +62,7 @@ export function PreviewChoices({
         label={said.layout}
         value={choices.layout}
         choices={[
-          { value: '', label: said.layoutOf(draft.layout || null) },
+          { value: '', label: said.ownLayout },
           { value: NO_LAYOUT, label: said.noLayout },
           ...layouts.map(({ name }) => ({ value: name, label: name })),
         ]}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError, ask } from '../../app/api.ts'
 import { guardUnsaved, navigate } from '../../app/router.ts'
-import { inOrganization, may } from '../../app/session.ts'
+import { inOrganization, may, session } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -13,6 +13,7 @@ import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { Conflict } from './conflict.tsx'
+import { PreviewPanel } from './preview-panel.tsx'
 import {
   NO_TEXT,
   type SharedFields,
@@ -21,8 +22,11 @@ import {
   type SharedTextVersion,
   sharedFieldsOf,
 } from './shared-text.ts'
-import { differing } from './template.ts'
+import { differing, emptyDraft } from './template.ts'
 import { TextNav } from './text-nav.tsx'
+import { usePreview } from './use-preview.ts'
+import type { Typed } from './variables.ts'
+import { VariablesForm } from './variables-form.tsx'
 import { Versions } from './versions.tsx'
 
 const words = texts.templates
@@ -143,15 +147,18 @@ function SharedEditor({
       actions={readOnly ? undefined : actions}
     >
       <TextNav />
-      <div class="card">
-        <Form state={form} fields={['name', 'description', 'html', 'text']}>
-          {stored === null ? (
-            <TextField label={words.name} hint={said.nameHint} {...field('name')} autoComplete="off" />
-          ) : null}
-          <TextField label={words.description} {...field('description')} autoComplete="off" />
-          <CodeField label={words.html} hint={said.htmlHint} {...field('html')} language="html" />
-          <CodeField label={words.text} hint={said.textHint} {...field('text')} language="text" />
-        </Form>
+      <div class="editor">
+        <section class="card">
+          <Form state={form} fields={['name', 'description', 'html', 'text']}>
+            {stored === null ? (
+              <TextField label={words.name} hint={said.nameHint} {...field('name')} autoComplete="off" />
+            ) : null}
+            <TextField label={words.description} {...field('description')} autoComplete="off" />
+            <CodeField label={words.html} hint={said.htmlHint} {...field('html')} language="html" />
+            <CodeField label={words.text} hint={said.textHint} {...field('text')} language="text" />
+          </Form>
+        </section>
+        <SharedPreview {...draft.value} />
       </div>
       {stored === null ? null : (
         <Versions<SharedTextVersion>
@@ -182,5 +189,26 @@ function SharedEditor({
         />
       )}
     </Page>
+  )
+}
+
+/** Renders the text as if it were that of a template. Its slot and the values that it names are examples. */
+function SharedPreview({ html, text }: Pick<SharedFields, 'html' | 'text'>) {
+  const channel = session.value.kinds.find((kind) => kind.html)?.name ?? ''
+  const typed = useSignal<Typed>({})
+  const state = usePreview({ ...emptyDraft(channel), html, text }, typed.value)
+  return (
+    <section class="card" aria-labelledby="preview-title">
+      <h2 id="preview-title">{words.preview}</h2>
+      <PreviewPanel state={state} hasSubject={false} />
+      <VariablesForm
+        placeholders={state.placeholders}
+        typed={typed.value}
+        error={state.error}
+        onTyped={(value) => {
+          typed.value = value
+        }}
+      />
+    </section>
   )
 }

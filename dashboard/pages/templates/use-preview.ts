@@ -22,7 +22,7 @@ export interface PreviewState {
   readonly placeholders: readonly Placeholder[]
 }
 
-/** Whether what is wrong stands beside a field of the editor. */
+/** Whether a field of the editor shows the error. */
 export function standsAtField({ error, placeholders }: PreviewState): boolean {
   const { field, missing } = error?.details ?? {}
   if (Array.isArray(missing)) return missing.every((name) => placeholders.some((each) => each.name === name))
