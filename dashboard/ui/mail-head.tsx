@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { texts } from '../texts/index.ts'
+import { size } from './number.ts'
 
 const said = texts.message.mail
 
@@ -49,7 +50,7 @@ export function MailHead({ of: mail }: { readonly of: Mail }) {
                 <span class="muted">
                   {[
                     file.contentType,
-                    sizeOf(file.size),
+                    size(file.size),
                     ...(file.cid === undefined ? [] : [said.inline(file.cid)]),
                   ].join(', ')}
                 </span>
@@ -82,19 +83,6 @@ function Row({ title, children }: { readonly title: string; readonly children: C
       <dd>{children}</dd>
     </>
   )
-}
-
-/** In the unit that keeps it short. */
-function sizeOf(bytes: number): string {
-  const [unit, divisor] =
-    bytes < 1_000
-      ? (['byte', 1] as const)
-      : bytes < 1_000_000
-        ? (['kilobyte', 1_000] as const)
-        : (['megabyte', 1_000_000] as const)
-  const unitDisplay = unit === 'byte' ? 'long' : 'short'
-  const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 } as const
-  return new Intl.NumberFormat(undefined, options).format(bytes / divisor)
 }
 
 function written({ address, name }: Mailbox): string {

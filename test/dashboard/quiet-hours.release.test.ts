@@ -41,7 +41,7 @@ describeDashboard('quiet hours', options, (suite) => {
   it('of a person: several windows, weekdays, a zone and dates without them are stored, changed and removed', async () => {
     const { page } = suite
     await openPerson('user:42')
-    await page.getByText('No choice: those of the organization count').waitFor()
+    await page.getByText('No choice. Those of the organization apply').waitFor()
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Set quiet hours: user:42' }).click()
     await dialog().getByLabel('Time zone').fill('europe/zurich')
@@ -216,7 +216,7 @@ describeDashboard('quiet hours', options, (suite) => {
     await notifier.categories.create({ id: 'news', name: '<b>News</b>' })
     await signIn(page, host, await host.key('Full Access'), '/')
     await page.getByRole('link', { name: 'Quiet hours' }).click()
-    await page.getByText('None. Those of the categories count.').waitFor()
+    await page.getByText('None. Those of the categories apply.').waitFor()
     await page
       .getByRole('row', { name: /Security security Required Required messages never wait. Set in code/ })
       .waitFor()

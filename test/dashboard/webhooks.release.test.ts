@@ -92,7 +92,7 @@ describeDashboard(
       expect((await stored()).events).not.toContain('notification.clicked')
       await page.getByRole('button', { name: 'Disable' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
-      await page.getByText('It was disabled manually.').waitFor()
+      await page.getByText('The endpoint was disabled manually.').waitFor()
       expect((await stored()).status).toBe('disabled')
       await page.getByRole('button', { name: 'Enable' }).click()
       await page.getByText('The endpoint is enabled.').waitFor()

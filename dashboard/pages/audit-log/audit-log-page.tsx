@@ -31,27 +31,33 @@ const ORGANIZATION: Column<Entry> = {
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { title: said.action, main: true, cell: ({ action }) => action },
   {
-    title: said.target,
-    cell: ({ target }) => (
-      <span class="cut" title={target.id}>
-        {target.name ?? target.id}
-      </span>
+    title: said.action,
+    main: true,
+    cell: ({ action, target }) => (
+      <>
+        {action}
+        <p class="muted clip" title={target.id}>
+          {target.name ?? target.id}
+        </p>
+      </>
     ),
   },
-  { title: said.changed, cell: ({ changed }) => changed.map(shown).join(', ') },
+  { title: said.changed, cell: ({ changed }) => <span class="long">{changed.map(shown).join(', ')}</span> },
   {
     title: said.actor,
-    cell: ({ actor: { type, id, name } }) => (
-      <span class="cut" title={id}>
-        <Badge>{said.types[type] ?? type}</Badge> {name ?? id}
-      </span>
+    cell: ({ actor: { type, id, name }, origin }) => (
+      <div>
+        <span class="cut" title={id}>
+          <Badge>{said.types[type] ?? type}</Badge> {type === id ? null : (name ?? id)}
+        </span>
+        {origin === null || origin.ip === null ? null : (
+          <p class="hint" title={origin.userAgent ?? ''}>
+            {said.origin} {origin.ip}
+          </p>
+        )}
+      </div>
     ),
-  },
-  {
-    title: said.origin,
-    cell: ({ origin }) => <span title={origin?.userAgent ?? ''}>{origin?.ip ?? ''}</span>,
   },
   { title: said.at, end: true, cell: ({ at }) => <Time at={at} style="short" /> },
 ]

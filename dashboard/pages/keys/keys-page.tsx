@@ -53,7 +53,6 @@ export function KeysPage() {
 
   const columns: Column<Key>[] = [
     { title: said.name, main: true, cell: (key) => <Name of={key} /> },
-    { title: said.key, cell: (key) => <code>{key.hint}</code> },
     { title: said.permission, cell: (key) => key.permission },
     { title: said.lastUsed, cell: (key) => <Time at={key.lastUsedAt} /> },
     { title: said.expires, cell: (key) => <Time at={key.expiresAt} /> },
@@ -65,7 +64,7 @@ export function KeysPage() {
             quiet: true,
             end: true,
             cell: (key: Key) => (
-              <>
+              <span class="actions">
                 <Button
                   kind="quiet"
                   icon="refresh"
@@ -80,7 +79,7 @@ export function KeysPage() {
                   label={`${texts.actions.delete}: ${key.name}`}
                   onClick={() => remove(key)}
                 />
-              </>
+              </span>
             ),
           },
         ]
@@ -135,6 +134,9 @@ function Name({ of: key }: { readonly of: Key }) {
       {expired ? <Badge tone="bad">{said.expired}</Badge> : null}
       {!expired && days >= 90 ? <Badge tone="bad">{said.age90(days)}</Badge> : null}
       {!expired && days >= 75 && days < 90 ? <Badge tone="warn">{said.age75(days)}</Badge> : null}
+      <p>
+        <code class="muted">{key.hint}</code>
+      </p>
     </>
   )
 }

@@ -6,7 +6,7 @@ import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Meter } from '../../ui/meter.tsx'
-import { count } from '../../ui/number.ts'
+import { count, size } from '../../ui/number.ts'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -97,7 +97,12 @@ function Limits({ of: { plan, limits, restriction } }: { readonly of: Account })
       </p>
       <div class="cards">
         {USAGES.map((name) => (
-          <Limit key={name} title={said.names[name]} usage={limits[name]} />
+          <Limit
+            key={name}
+            title={said.names[name]}
+            usage={limits[name]}
+            written={name === 'storedBytes' ? size : count}
+          />
         ))}
         <section class="card">
           <h2>{said.names.concurrentRequests}</h2>
@@ -108,7 +113,16 @@ function Limits({ of: { plan, limits, restriction } }: { readonly of: Account })
   )
 }
 
-function Limit({ title, usage }: { readonly title: string; readonly usage: Usage | null }) {
+function Limit({
+  title,
+  usage,
+  written,
+}: {
+  readonly title: string
+  readonly usage: Usage | null
+  /** A number of the usage as people read it. */
+  readonly written: (value: number) => string
+}) {
   if (usage === null) {
     return (
       <section class="card">
@@ -118,7 +132,7 @@ function Limit({ title, usage }: { readonly title: string; readonly usage: Usage
     )
   }
   const { limit, used, resetAt, windowSeconds } = usage
-  const text = said.used(count(used), count(limit))
+  const text = said.used(written(used), written(limit))
   return (
     <section class="card">
       <h2>{title}</h2>
@@ -129,12 +143,13 @@ function Limit({ title, usage }: { readonly title: string; readonly usage: Usage
           ? null
           : windowSeconds === null
             ? said.month
-            : said.window(windowSeconds)}
+            : said.within(said.window(windowSeconds))}
       </p>
       {resetAt === undefined || (used === 0 && windowSeconds !== null) ? null : (
         <p class="hint">
           {windowSeconds === null ? said.resetsOn : said.resets}{' '}
           <Time at={resetAt} style={windowSeconds === null ? 'day' : 'relative'} />
+          {windowSeconds === null ? ` ${said.zone}` : null}
         </p>
       )}
     </section>

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Suppression>[] = [
     title: said.to,
     main: true,
     cell: ({ to }) =>
-      to === null ? <span class="muted">{said.erased}</span> : <span class="cut">{to}</span>,
+      to === null ? <span class="muted">{said.erased}</span> : <span class="long">{to}</span>,
   },
   { title: said.channel, cell: ({ channel }) => channel },
   {
@@ -42,7 +42,10 @@ const COLUMNS: readonly Column<Suppression>[] = [
       <Badge tone={reason === 'manual' ? 'plain' : 'warn'}>{said.reasons[reason] ?? reason}</Badge>
     ),
   },
-  { title: said.source, cell: ({ source }) => <span class="muted cut">{source ?? ''}</span> },
+  {
+    title: said.source,
+    cell: ({ source }) => (source === null ? null : <span class="muted cut">{source}</span>),
+  },
   { title: said.since, cell: ({ createdAt }) => <Time at={createdAt} style="short" /> },
 ]
 
@@ -66,9 +69,7 @@ export function SuppressionsPage() {
     end: true,
     cell: ({ channel: on, to }) =>
       to === null ? null : (
-        <Button label={`${said.remove}: ${to}`} kind="quiet" onClick={() => remove(on, to)}>
-          {said.remove}
-        </Button>
+        <Button kind="quiet" icon="trash" label={`${said.remove}: ${to}`} onClick={() => remove(on, to)} />
       ),
   }
   const create = (

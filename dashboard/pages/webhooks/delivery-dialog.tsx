@@ -32,8 +32,8 @@ export function DeliveryDialog({
       <Form state={form} fields={[]}>
         <p class="mono muted">{delivery.eventId}</p>
         {delivery.attempts.length === 0 ? <p>{said.noAttempts}</p> : null}
-        {delivery.attempts.toReversed().map((attempt) => (
-          <Attempt key={attempt.attempt} of={attempt} />
+        {delivery.attempts.toReversed().map((attempt, at) => (
+          <Attempt key={attempt.attempt} of={attempt} open={at === 0 && !attempt.succeeded} />
         ))}
         <details>
           <summary>{said.payload}</summary>
@@ -53,10 +53,16 @@ export function DeliveryDialog({
 }
 
 /** What was sent in one attempt, and what was answered. */
-function Attempt({ of: attempt }: { readonly of: Delivery['attempts'][number] }) {
+function Attempt({
+  of: attempt,
+  open,
+}: {
+  readonly of: Delivery['attempts'][number]
+  readonly open: boolean
+}) {
   const { status, succeeded, durationMs, request, response, timestamp } = attempt
   return (
-    <details open={!succeeded}>
+    <details open={open}>
       <summary>
         {said.attempt(attempt.attempt)}{' '}
         <Badge tone={succeeded ? 'good' : 'bad'}>{status === null ? said.noAnswer : String(status)}</Badge>{' '}

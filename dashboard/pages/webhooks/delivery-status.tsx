@@ -18,8 +18,8 @@ export function DeliveryStatus({
 }) {
   if (status === 'pending' && nextAttemptAt !== null) {
     return (
-      <span>
-        <Badge tone="warn">{texts.webhooks.retrying}</Badge>{' '}
+      <span class="standing">
+        <Badge tone="warn">{texts.webhooks.retrying}</Badge>
         <span class="muted">
           {texts.webhooks.next} <Time at={nextAttemptAt} style="short" />
         </span>

@@ -7,6 +7,7 @@ import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { deleteConfirmed } from '../../ui/deletion.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
@@ -124,16 +125,8 @@ function Actions({
       throw new ApiError(422, { error: { message: `${said.testFailed}: ${post.response || said.noAnswer}` } })
   })
   const remove = run(async () => {
-    const question = {
-      title: said.deleteTitle,
-      hint: said.deleteHint,
-      confirm: texts.actions.delete,
-      danger: true,
-    }
-    if (!(await confirm(question))) return
-    await ask(path, { method: 'DELETE' })
-    tell(said.deleted)
-    await navigate(inOrganization('/webhooks'))
+    const confirmation = { title: said.deleteTitle, hint: said.deleteHint, done: said.deleted }
+    if (await deleteConfirmed(path, confirmation)) await navigate(inOrganization('/webhooks'))
   })
   const active = endpoint.status === 'active'
   const close = (): void => {

@@ -32,8 +32,8 @@ function LastAttempt({ of: { lastAttempt } }: { readonly of: Endpoint }) {
   if (lastAttempt === null) return <span class="muted">{texts.time.never}</span>
   const { succeeded, status, timestamp } = lastAttempt
   return (
-    <span>
-      <Badge tone={succeeded ? 'good' : 'bad'}>{status === null ? said.noAnswer : String(status)}</Badge>{' '}
+    <span class="standing">
+      <Badge tone={succeeded ? 'good' : 'bad'}>{status === null ? said.noAnswer : String(status)}</Badge>
       <span class="muted">
         <Time at={timestamp} />
       </span>
