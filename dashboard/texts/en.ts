@@ -1,15 +1,13 @@
-import { auditLog } from './en/audit-log.ts'
-import { categories } from './en/categories.ts'
 import { failures } from './en/failures.ts'
 import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
 import { overview } from './en/overview.ts'
-import { recipients, refusals } from './en/people.ts'
+import { refusals } from './en/people.ts'
 import { quietHours } from './en/quiet-hours.ts'
 import { search } from './en/search.ts'
 import { templates } from './en/templates.ts'
 
-/** Every text of the dashboard. A second language is one more file of this shape. */
+/** The texts that every visit loads. A second language is one more file of this shape, and one like `en/settings.ts`. */
 export const en = {
   language: 'en',
   app: {
@@ -122,67 +120,11 @@ export const en = {
   sending,
   templates,
   failures,
-  categories,
   quietHours,
-  recipients,
   refusals,
-  auditLog,
   chart: {
     most: (count: string) => `Highest: ${count}`,
     table: 'Show as a table',
-  },
-  keys: {
-    title: 'API keys',
-    intro: 'Applications and people call the API with a key. Rotate keys every 90 days.',
-    create: 'Create API key',
-    name: 'Name',
-    nameHint: 'Where the key is used, such as “Production server”.',
-    permission: 'Permission',
-    permissions: {
-      'Read Only': 'View everything, change nothing',
-      Write: 'Also send notifications and edit templates',
-      'Full Access': 'Everything, deletion and keys included',
-    },
-    content: 'May read the text of messages',
-    contentHint: 'The grant “content”. Without it, the key sees everything but the texts.',
-    expires: 'Expires',
-    expiry: { never: 'Never', days30: 'In 30 days', days90: 'In 90 days', days365: 'In a year' },
-    addresses: 'Allowed addresses',
-    addressesHint: 'IP addresses or CIDR blocks, one per line. Leave it empty to allow any.',
-    lastUsed: 'Last used',
-    created: 'Created',
-    empty: 'No API keys yet',
-    emptyHint: 'Create one for each application that sends notifications.',
-    secretTitle: 'Copy the key now',
-    secretHint: 'It is shown only once: the server stores only its hash.',
-    deleteTitle: (name: string) => `Delete “${name}”?`,
-    deleteHint: 'The key stops working at once, in every process. Its sessions end as well.',
-    deleteOwn:
-      'You are signed in with this key. Deleting it signs you out, and you need another key to come back. The key stops working at once, in every process.',
-    deleteOwnConfirm: 'Delete and sign out',
-    own: 'You are signed in with it',
-    tryToSend: 'Try it in a terminal. With X-Test-Mode, the message is checked but not sent.',
-    tryToRead: 'Try it in a terminal. The answer names the key and its rights.',
-    tryLine: 'curl command',
-    deleted: 'The key was deleted.',
-    expired: 'Expired',
-    rotate: 'Rotate',
-    rotateTitle: (name: string) => `Rotate “${name}”`,
-    rotateSteps: [
-      'Create a new key with the same rights and the same expiry.',
-      'Within a day, give it to every application that uses the old key. This page shows whether the old key is still used.',
-      'The old key stops after a day, or when you delete it.',
-    ],
-    rotateCreate: 'Create the new key',
-    rotateSecretHint: 'Give it to every application that uses the old key, which works for another day.',
-    rotating: (name: string) => `“${name}” is being rotated`,
-    rotateStops: 'The old key stops',
-    rotateStopped: 'The old key stopped',
-    rotateUsed: 'It is still in use. It was last used',
-    rotateUnused: 'It has not been used since',
-    rotateDelete: 'Delete the old key',
-    age75: (days: number) => `${days} days old: rotate it soon`,
-    age90: (days: number) => `${days} days old: rotate it now`,
   },
   webhooks: {
     title: 'Webhooks',
@@ -255,58 +197,6 @@ export const en = {
     since: 'Since',
     redeliveredCount: (count: number) =>
       count === 1 ? '1 event is being sent again.' : `${count} events are being sent again.`,
-  },
-  suppressions: {
-    title: 'Suppressions',
-    intro: 'Recipients that get no more messages: mail to them bounced, or they complained or opted out.',
-    create: 'Suppress a recipient',
-    channel: 'Channel',
-    to: 'Recipient',
-    address: 'Whole address',
-    erased: 'Erased',
-    toHint: 'As in a send: an e-mail address, a phone number such as +43 660 1234567, or a device token.',
-    reason: 'Reason',
-    reasons: {
-      hard_bounce: 'Hard bounce',
-      complaint: 'Spam complaint',
-      stop: 'Replied STOP',
-      unsubscribe: 'Unsubscribed',
-      manual: 'By hand',
-    },
-    source: 'Source',
-    since: 'Since',
-    remove: 'Remove',
-    removeTitle: (to: string) => `Send to ${to} again?`,
-    removeHint: 'Make sure that the recipient agrees. Unwanted messages harm your reputation.',
-    removed: 'The suppression was removed.',
-    created: 'The recipient is suppressed.',
-    empty: 'No suppressed recipients',
-    emptyHint: 'Hard bounces, complaints and unsubscriptions appear here automatically.',
-  },
-  limits: {
-    title: 'Limits',
-    intro: 'The limits of the plan, and how much of them is used.',
-    plan: 'Plan',
-    names: {
-      requests: 'API requests',
-      concurrentRequests: 'Concurrent API requests',
-      notificationsPerHour: 'Notifications per hour',
-      notificationsPerMonth: 'Notifications per month',
-      storedBytes: 'Storage',
-    },
-    unlimited: 'Unlimited',
-    used: (used: string, limit: string) => `${used} of ${limit} used`,
-    atMost: (limit: string) => `At most ${limit} at a time`,
-    window: (seconds: number) =>
-      ({ 1: 'second', 60: 'minute', 3600: 'hour' })[seconds] ?? `${seconds} seconds`,
-    within: (window: string) => `in the last ${window}`,
-    month: 'this month',
-    zone: '(UTC)',
-    resets: 'Resets',
-    resetsOn: 'Resets on',
-    change: 'Change plan',
-    changed: 'The plan was changed.',
-    restricted: 'This organization is restricted for sustained overuse until',
   },
   operations: {
     title: 'Operations',

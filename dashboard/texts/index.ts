@@ -1,14 +1,13 @@
 import { en, type Texts } from './en.ts'
 
-const languages: Readonly<Record<string, Texts>> = { en }
-
-function chosen(): Texts {
+/** The texts in the first of the reader's languages that has some. */
+export function inLanguageOfReader<Of>(texts: Readonly<Record<string, Of>> & { readonly en: Of }): Of {
   for (const wanted of navigator.languages) {
-    const found = languages[wanted.split('-')[0] ?? '']
+    const found = texts[wanted.split('-')[0] ?? '']
     if (found !== undefined) return found
   }
-  return en
+  return texts.en
 }
 
 /** The texts of the reader's language. */
-export const texts: Texts = chosen()
+export const texts: Texts = inLanguageOfReader({ en })

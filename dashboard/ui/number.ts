@@ -20,6 +20,11 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 export function size(bytes: number): string {
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1)
   const unitDisplay = power === 0 ? 'long' : 'short'
-  const options = { style: 'unit', unit: UNITS[power] ?? 'byte', unitDisplay, maximumFractionDigits: 1 } as const
+  const options = {
+    style: 'unit',
+    unit: UNITS[power] ?? 'byte',
+    unitDisplay,
+    maximumFractionDigits: 1,
+  } as const
   return new Intl.NumberFormat(locale, options).format(bytes / 1_024 ** power)
 }

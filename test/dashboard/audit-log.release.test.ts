@@ -20,7 +20,7 @@ describeDashboard('the page of the audit log', {}, (suite) => {
     await page.getByLabel('Action').selectOption('template.created')
     await page.getByRole('row', { name: /template.created welcome/ }).waitFor()
     await expect.poll(() => page.getByRole('row').count()).toBe(2)
-    await page.getByLabel('Key id or person').fill('nobody')
+    await page.getByLabel('Key ID or person').fill('nobody')
     await page.getByText('Nothing matches these filters').waitFor()
     await assertAccessible(page)
   })

@@ -36,12 +36,12 @@ describeDashboard(
       await shows('PlainHello')
       await page.getByRole('region', { name: 'Preview' }).getByLabel('Layout').selectOption('None')
       await shows('Hello')
-      await page.getByLabel('Recipient id').fill('user:42')
+      await page.getByLabel('Recipient ID').fill('user:42')
       await shows('Hallo')
       await assertAccessible(page)
-      await page.getByLabel('Recipient id').fill('user:43')
+      await page.getByLabel('Recipient ID').fill('user:43')
       await page.getByText('The recipient "user:43" is unknown.').waitFor()
-      expect(await page.getByLabel('Recipient id').getAttribute('aria-invalid')).toBe('true')
+      expect(await page.getByLabel('Recipient ID').getAttribute('aria-invalid')).toBe('true')
     })
 
     it('begins with values of the right type, and says what is wrong with one at its field', async () => {

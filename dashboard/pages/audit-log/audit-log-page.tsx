@@ -4,6 +4,7 @@ import type { AuditedField, AuditScalar } from '../../../src/core/audit/changed.
 import { may, overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
@@ -12,7 +13,7 @@ import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 
-const said = texts.auditLog
+const said = settings.auditLog
 
 interface Entry {
   readonly id: string

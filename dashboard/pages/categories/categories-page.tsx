@@ -3,6 +3,7 @@ import { may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { deleteConfirmed } from '../../ui/deletion.tsx'
@@ -13,7 +14,7 @@ import { type Category, channelsWith, isOn } from './category.ts'
 import { CategoryForm } from './category-form.tsx'
 import { OrganizationPreferences } from './organization-preferences.tsx'
 
-const said = texts.categories
+const said = settings.categories
 
 const COLUMNS: readonly Column<Category>[] = [
   {

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { type Category, channelsWith, isOn } from './category.ts'
 
-const said = texts.categories
+const said = settings.categories
 const TEXTS = ['name', 'description', 'from', 'listId'] as const
 const ALL_ON = { '*': true }
 

@@ -2,13 +2,13 @@ import { ask } from '../../app/api.ts'
 import { may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { type Column, Table } from '../../ui/list.tsx'
 import { ErrorNote } from '../../ui/states.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { type Category, type Cells, channelsWith } from './category.ts'
 
-const said = texts.categories.preferences
+const said = settings.categories.preferences
 const PATH = '/v1/preferences/organization'
 
 interface Preferences {
@@ -50,7 +50,7 @@ export function OrganizationPreferences({ categories }: { readonly categories: r
     })
 
   const columns: Column<Row>[] = [
-    { title: texts.categories.one, main: true, cell: ({ name }) => name },
+    { title: settings.categories.one, main: true, cell: ({ name }) => name },
     ...['*', ...channels].map((channel) => ({
       title: channel === '*' ? said.allChannels : channel,
       cell: (row: Row) => (

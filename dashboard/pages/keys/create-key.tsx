@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { mayReadContent } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
@@ -9,7 +10,7 @@ import { SecretDialog } from '../../ui/secret.tsx'
 import { type CreatedKey, PERMISSIONS, type Permission } from './key.ts'
 import { TryKey } from './try-key.tsx'
 
-const said = texts.keys
+const said = settings.keys
 const EXPIRIES = { never: null, days30: 30, days90: 90, days365: 365 } as const
 type Expiry = keyof typeof EXPIRIES
 

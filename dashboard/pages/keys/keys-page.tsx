@@ -3,6 +3,7 @@ import { ask } from '../../app/api.ts'
 import { may, session, signOut } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -17,7 +18,7 @@ import { RotateKey } from './rotate-key.tsx'
 import { Rotations } from './rotations.tsx'
 
 const DAY_MS = 86_400_000
-const said = texts.keys
+const said = settings.keys
 
 export function KeysPage() {
   const keys = useList<Key>('/v1/api-keys')

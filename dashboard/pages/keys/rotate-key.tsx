@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
 import type { CreatedKey, Key } from './key.ts'
 
-const said = texts.keys
+const said = settings.keys
 
 /** Begins a rotation: explains its steps, makes the new key, and shows its secret. */
 export function RotateKey({ of: old, onDone }: { readonly of: Key; readonly onDone: () => void }) {

@@ -1,9 +1,9 @@
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Key } from './key.ts'
 
-const said = texts.keys
+const said = settings.keys
 
 /** The rotations that are under way, and what is to be done about each. */
 export function Rotations({

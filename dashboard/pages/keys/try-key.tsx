@@ -1,8 +1,8 @@
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Copyable } from '../../ui/copy.tsx'
 import type { CreatedKey } from './key.ts'
 
-const said = texts.keys
+const said = settings.keys
 const { api } = document.documentElement.dataset
 
 /** A first request with a new key. Left out where the dashboard does not know the address of the REST API. */

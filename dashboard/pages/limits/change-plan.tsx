@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { PlanSelect } from '../organizations/plan-select.tsx'
 
-const said = texts.limits
+const said = settings.limits
 
 /** Gives an organization another plan. */
 export function ChangePlan({

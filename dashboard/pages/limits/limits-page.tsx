@@ -3,7 +3,7 @@ import { ask } from '../../app/api.ts'
 import { isOperator, may } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Button } from '../../ui/button.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { count, size } from '../../ui/number.ts'
@@ -14,7 +14,7 @@ import { tell } from '../../ui/toast.tsx'
 import type { Organization } from '../organizations/organization.ts'
 import { ChangePlan } from './change-plan.tsx'
 
-const said = texts.limits
+const said = settings.limits
 
 interface Usage {
   readonly limit: number

@@ -1,5 +1,6 @@
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { type Choice, Select } from '../../ui/field.tsx'
 import { count } from '../../ui/number.ts'
 
@@ -49,7 +50,7 @@ function limitsOf({ requests, notificationsPerHour, notificationsPerMonth }: Pla
     ...(notificationsPerMonth === null ? [] : [said.perMonth(count(notificationsPerMonth))]),
     ...(requests === null
       ? []
-      : [said.requests(count(requests.limit), texts.limits.window(requests.windowMs / 1_000))]),
+      : [said.requests(count(requests.limit), settings.limits.window(requests.windowMs / 1_000))]),
   ]
-  return parts.length === 0 ? texts.limits.unlimited : parts.join(', ')
+  return parts.length === 0 ? settings.limits.unlimited : parts.join(', ')
 }

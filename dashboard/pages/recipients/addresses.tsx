@@ -1,13 +1,13 @@
 import { hrefOf } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Summary } from '../notifications/notification.ts'
 
-const said = texts.recipients
+const said = settings.recipients
 const SHOWN = 5
 
 interface Address {
@@ -16,7 +16,7 @@ interface Address {
 }
 
 interface Suppression {
-  readonly reason: keyof typeof texts.suppressions.reasons
+  readonly reason: keyof typeof settings.suppressions.reasons
   readonly createdAt: string
 }
 
@@ -85,7 +85,7 @@ function Standing({ of: { channel, to } }: { readonly of: Address }) {
   if (found === undefined) return <span class="muted">{said.notSuppressed}</span>
   return (
     <a class="standing" href={hrefOf(inOrganization('/suppressions'), { channel, to })}>
-      <Badge tone="bad">{said.suppressed(texts.suppressions.reasons[found.reason] ?? found.reason)}</Badge>
+      <Badge tone="bad">{said.suppressed(settings.suppressions.reasons[found.reason] ?? found.reason)}</Badge>
       <Time at={found.createdAt} style="short" />
     </a>
   )

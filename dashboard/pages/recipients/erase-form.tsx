@@ -4,6 +4,7 @@ import { ask } from '../../app/api.ts'
 import { usePoll } from '../../app/poll.ts'
 import { useAction } from '../../app/use-action.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,7 +12,7 @@ import { Form, FormActions, useForm } from '../../ui/form.tsx'
 import { count } from '../../ui/number.ts'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 const PATH = '/v1/erasures'
 const EVERY_MS = 5_000
 

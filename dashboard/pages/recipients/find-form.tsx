@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { navigate, place } from '../../app/router.ts'
 import { session } from '../../app/session.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { Segments } from '../../ui/segments.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 const WAYS = ['recipient', 'address'] as const
 
 /** Asks for a recipient. A found one is in the address of the page, so that links and the back button keep it. */

@@ -1,12 +1,13 @@
 import { hrefOf } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { type Column, Table } from '../../ui/list.tsx'
 import { NotificationStatus } from '../../ui/notification-status.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Summary } from '../notifications/notification.ts'
 
-const said = texts.recipients
+const said = settings.recipients
 const words = texts.notifications
 /** The list of notifications shows the others. */
 const SHOWN = 10

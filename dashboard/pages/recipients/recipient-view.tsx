@@ -2,6 +2,7 @@ import { hrefOf, type Query } from '../../app/router.ts'
 import { inOrganization } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Table } from '../../ui/list.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import type { Summary } from '../notifications/notification.ts'
@@ -13,7 +14,7 @@ import { LatestNotifications } from './latest-notifications.tsx'
 import { StoredData } from './stored-data.tsx'
 import { type Choices, Wishes } from './wishes.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 const PATH = '/v1/preferences'
 const SELDOM_MS = 30_000
 

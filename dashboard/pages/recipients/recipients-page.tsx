@@ -1,10 +1,10 @@
 import { place } from '../../app/router.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Page } from '../../ui/page.tsx'
 import { FindForm } from './find-form.tsx'
 import { RecipientView } from './recipient-view.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 const NAMES = ['recipient', 'channel', 'to'] as const
 
 /** Finds a recipient, by the application's id or by an address, and shows when and whether messages go to them. */

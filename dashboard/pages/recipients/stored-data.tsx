@@ -3,12 +3,13 @@ import { ask } from '../../app/api.ts'
 import { may, mayReadContent } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Button } from '../../ui/button.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { ErrorNote } from '../../ui/states.tsx'
 import { EraseForm } from './erase-form.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 
 /** Exports and erases what is stored about a recipient. */
 export function StoredData({

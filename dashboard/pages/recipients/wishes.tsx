@@ -4,7 +4,7 @@ import type { Query } from '../../app/router.ts'
 import { may, session } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -15,7 +15,7 @@ import { ErrorNote } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 
-const said = texts.recipients
+const said = settings.recipients
 const PATH = '/v1/preferences'
 const ALL = '*'
 

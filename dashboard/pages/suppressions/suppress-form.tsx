@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { session } from '../../app/session.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form, FormActions, useForm } from '../../ui/form.tsx'
 
-const said = texts.suppressions
+const said = settings.suppressions
 
 /** Suppresses a recipient by hand. */
 export function SuppressForm({

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
-import { texts } from '../../texts/index.ts'
+import { settings } from '../../texts/settings.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { SuppressForm } from './suppress-form.tsx'
 
-const said = texts.suppressions
+const said = settings.suppressions
 
 interface Suppression {
   readonly channel: string

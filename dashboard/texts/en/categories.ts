@@ -5,7 +5,7 @@ export const categories = {
   intro: 'Kinds of messages that people can turn on and off.',
   create: 'New category',
   edit: (name: string) => `Edit “${name}”`,
-  id: 'Id',
+  id: 'ID',
   idHint:
     'Lower-case letters, digits and hyphens, such as newsletter. Sends name it. It cannot be changed later.',
   name: 'Name',
@@ -22,7 +22,7 @@ export const categories = {
   from: 'Sender',
   fromHint: 'Such as News <news@example.com>. Leave it empty for the sender of the provider.',
   ofProvider: 'As in the provider',
-  listId: 'List id',
+  listId: 'List ID',
   listIdHint: 'For the List-Id header of its mails, such as news.example.com.',
   inCode: 'Set in code',
   saved: 'The category was saved.',

@@ -101,7 +101,7 @@ export const templates = {
     layout: 'Layout',
     ownLayout: 'Default',
     noLayout: 'None',
-    recipient: 'Recipient id',
+    recipient: 'Recipient ID',
     recipientHint: 'Sets locale and time zone.',
   },
   views: { html: 'HTML', text: 'Text', source: 'Source' },
