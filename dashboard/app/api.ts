@@ -8,6 +8,8 @@ export class ApiError extends Error {
   readonly code: string
   readonly details: Readonly<Record<string, unknown>>
   readonly requestId: string | null
+  /** In seconds. Zero: the server has not said. */
+  readonly retryAfter: number
 
   constructor(status: number, body: unknown) {
     const { error } = (body ?? {}) as { error?: ErrorBody | string }
@@ -17,6 +19,7 @@ export class ApiError extends Error {
     this.code = told.code ?? (status === 0 ? 'unreachable' : 'unknown')
     this.details = told.details ?? {}
     this.requestId = told.request_id ?? null
+    this.retryAfter = told.retry_after ?? 0
   }
 }
 
@@ -25,6 +28,7 @@ interface ErrorBody {
   readonly message?: string
   readonly details?: Record<string, unknown>
   readonly request_id?: string
+  readonly retry_after?: number
 }
 
 export interface Ask {

@@ -1,14 +1,21 @@
-import { FailuresPage } from '../pages/failures/failures-page.tsx'
+import type { ComponentType } from 'preact'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
 import type { Texts } from '../texts/en.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { decoded } from './base.ts'
-import { lazyPage, type PageComponent } from './lazy-page.tsx'
+import { lazy } from './lazy.tsx'
+
+interface PageProps {
+  readonly params: Readonly<Record<string, string>>
+}
+
+const lazyPage = lazy<PageProps>
 
 // What most visits begin with loads at once, the others in a few parts.
 const templates = () => import('../pages/templates.ts')
+const onDemand = () => import('../pages/on-demand.ts')
 const settings = () => import('../pages/settings.ts')
 const operators = () => import('../pages/operators.ts')
 const TemplatesPage = lazyPage(async () => (await templates()).TemplatesPage)
@@ -20,6 +27,7 @@ const PartialsPage = lazyPage(async () => (await templates()).PartialsPage)
 const PartialPage = lazyPage(async () => (await templates()).PartialPage)
 const CataloguesPage = lazyPage(async () => (await templates()).CataloguesPage)
 const CataloguePage = lazyPage(async () => (await templates()).CataloguePage)
+const FailuresPage = lazyPage(async () => (await onDemand()).FailuresPage)
 const KeysPage = lazyPage(async () => (await settings()).KeysPage)
 const WebhooksPage = lazyPage(async () => (await settings()).WebhooksPage)
 const EndpointPage = lazyPage(async () => (await settings()).EndpointPage)
@@ -38,7 +46,7 @@ export interface PageEntry {
   /** Below the mount, or below `/o/{organization}` for a page of an organization. `:name` stands for one segment. */
   readonly path: string
   readonly scope: 'organization' | 'operator'
-  readonly component: PageComponent
+  readonly component: ComponentType<PageProps>
   /** It can also show all organizations together. */
   readonly overAll?: true
   /** Its entry in the menu. Left out, it belongs to the page whose path it begins with. */

@@ -29,6 +29,8 @@ export interface ListState<Item> {
   /** True: there may be more than `fresh`. */
   readonly freshIsLeast: boolean
   showFresh(): void
+  /** Shows an item as an action has left it. */
+  put(changed: Item): void
   more(): Promise<void>
   reload(): Promise<void>
 }
@@ -106,6 +108,13 @@ export function useList<Item>(
     freshIsLeast: known === -1 && shown.size > 0 && first.value?.hasMore === true,
     showFresh() {
       if (first.value !== null) begin(first.value)
+    },
+    put(changed) {
+      const now = items.peek() ?? []
+      const key = keyOf(changed)
+      // Of all that match, most are not shown.
+      if (now.some((item) => keyOf(item) === key))
+        items.value = now.map((item) => (keyOf(item) === key ? changed : item))
     },
     async more() {
       const at = cursor.peek()

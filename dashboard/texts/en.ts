@@ -5,6 +5,7 @@ import { overview } from './en/overview.ts'
 import { refusals } from './en/people.ts'
 import { quietHours } from './en/quiet-hours.ts'
 import { search } from './en/search.ts'
+import { selection } from './en/selection.ts'
 import { templates } from './en/templates.ts'
 
 /** The texts that every visit loads. A second language is one more file of this shape, and one like `en/settings.ts`. */
@@ -113,6 +114,7 @@ export const en = {
     schemes: { light: 'Light', dark: 'Dark' },
   },
   search,
+  selection,
   message,
   mailbox,
   overview,

@@ -13,6 +13,8 @@ export interface Column<Item> {
   readonly end?: boolean
   /** The title is for screen readers alone: a column of buttons. */
   readonly quiet?: boolean
+  /** Stands in place of the title. */
+  readonly head?: ComponentChildren
   /** Where one has it, each row has one line: cells are cut, and columns without a width share the rest. */
   readonly width?: string
 }
@@ -98,9 +100,9 @@ export function Table<Item>({
         ) : null}
         <thead>
           <tr>
-            {columns.map(({ title, end, quiet }) => (
+            {columns.map(({ title, end, quiet, head }) => (
               <th key={title} scope="col" class={end ? 'end' : ''}>
-                <span class={quiet ? 'unseen' : ''}>{title}</span>
+                {head ?? <span class={quiet ? 'unseen' : ''}>{title}</span>}
               </th>
             ))}
           </tr>

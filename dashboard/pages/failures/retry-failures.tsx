@@ -1,17 +1,30 @@
+import { ask } from '../../app/api.ts'
+import { type Run, useBulk } from '../../app/use-bulk.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { BulkDialog } from '../../ui/bulk-dialog.tsx'
 import { count } from '../../ui/number.ts'
-import { ErrorNote, Loading } from '../../ui/states.tsx'
 import type { Group } from './group.ts'
-import { type RetryResult, type RetryState, useRetry } from './use-retry.ts'
 
 const said = texts.failures
 const SKIPPED = ['expired', 'unroutable', 'contentRemoved'] as const
+/** So many are retried by one request: few enough that a stop holds soon. */
+const STEP = 200
+const ALL = 1_000_000
+
+interface RetryResult {
+  readonly retried: number
+  readonly skipped: {
+    readonly expired: number
+    readonly unroutable: number
+    readonly contentRemoved: number
+  }
+  /** Null: all have been looked at. */
+  readonly nextCursor: string | null
+}
 
 /** Asks whether a group of failures is to be retried, and shows how far that is. */
 export function RetryFailures({
-  group,
+  group: { channel, code, provider },
   filter,
   onClose,
 }: {
@@ -20,21 +33,39 @@ export function RetryFailures({
   readonly filter: Readonly<Record<string, string>>
   readonly onClose: () => void
 }) {
-  const state = useRetry(group, filter)
-  const { phase, counted, error } = state
+  function retry(how: object, { patiently }: Run): Promise<RetryResult> {
+    const chosen = { ...filter, channel, code, ...(provider === null ? {} : { provider }) }
+    const body = { filter: chosen, ...how }
+    return patiently(() => ask('/v1/dead-letters/retry', { method: 'POST', body }))
+  }
+  const state = useBulk<RetryResult>(
+    (run) => retry({ dryRun: true, most: ALL }, run),
+    async (_, run) => {
+      let cursor: string | null = null
+      do {
+        const step: RetryResult = await retry({ most: STEP, ...(cursor === null ? {} : { cursor }) }, run)
+        run.add(step.retried)
+        cursor = step.nextCursor
+      } while (cursor !== null && !run.signal.aborted)
+      return cursor === null
+    },
+  )
+  const done = count(state.done)
+  const all = state.counted?.retried ?? 0
   return (
-    <Dialog title={said.retryTitle} {...(phase === 'running' ? {} : { onClose })}>
-      <p class="long">{said.retryWhich(group.code, group.provider)}</p>
-      {error === null ? null : (
-        <ErrorNote error={error} {...(counted === null ? { retry: state.count } : {})} />
-      )}
-      {counted === null && error === null ? <Loading /> : null}
-      {counted !== null && phase === 'asking' ? <Counted of={counted} /> : null}
-      {phase === 'asking' ? null : <Progress of={state} />}
-      <DialogActions>
-        <Buttons of={state} onClose={onClose} />
-      </DialogActions>
-    </Dialog>
+    <BulkDialog
+      of={state}
+      title={said.retryTitle}
+      all={all}
+      start={{ kind: 'primary', icon: 'refresh', children: said.start(count(all)) }}
+      dismiss={texts.actions.cancel}
+      progress={said.progress}
+      report={<p>{state.phase === 'stopped' ? said.stopped(done) : said.done(done, count(all))}</p>}
+      found={(counted) => <Counted of={counted} />}
+      onClose={onClose}
+    >
+      <p class="long">{said.retryWhich(code, provider)}</p>
+    </BulkDialog>
   )
 }
 
@@ -51,41 +82,6 @@ function Counted({ of: { retried, skipped } }: { readonly of: RetryResult }) {
         </p>
       ))}
       {retried === 0 ? null : <p class="muted">{said.fixFirst}</p>}
-    </>
-  )
-}
-
-function Progress({ of: { phase, done, counted } }: { readonly of: RetryState }) {
-  const all = counted?.retried ?? 0
-  return (
-    <>
-      <progress aria-label={said.progress} max={all} value={done} />
-      <p role="status">
-        {phase === 'stopped' ? said.stopped(count(done)) : said.done(count(done), count(all))}
-      </p>
-    </>
-  )
-}
-
-function Buttons({ of: state, onClose }: { readonly of: RetryState; readonly onClose: () => void }) {
-  const { phase, counted } = state
-  if (phase === 'running') {
-    return (
-      <Button icon="pause" onClick={state.stop}>
-        {texts.actions.stop}
-      </Button>
-    )
-  }
-  const all = counted?.retried ?? 0
-  return (
-    <>
-      <Button onClick={onClose}>{phase === 'asking' ? texts.actions.cancel : texts.actions.close}</Button>
-      {phase === 'asking' && all > 0 ? (
-        // Not awaited: while it runs, another button stands here.
-        <Button kind="primary" icon="refresh" onClick={() => void state.run()}>
-          {said.start(count(all))}
-        </Button>
-      ) : null}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ask } from '../../app/api.ts'
+import { lazy } from '../../app/lazy.tsx'
 import { randomKey } from '../../app/random-key.ts'
 import { navigate, place, setQuery } from '../../app/router.ts'
 import { inOrganization, may } from '../../app/session.ts'
@@ -14,13 +15,15 @@ import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { Content } from './content.tsx'
-import { Events } from './events.tsx'
 import { Facts } from './facts.tsx'
-import { Gates } from './gates.tsx'
 import { cut, type Notification } from './notification.ts'
-import { RescheduleForm } from './reschedule-form.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
+
+const onDemand = () => import('../on-demand.ts')
+const Events = lazy(async () => (await onDemand()).Events)
+const Gates = lazy(async () => (await onDemand()).Gates)
+const RescheduleForm = lazy(async () => (await onDemand()).RescheduleForm)
 
 const said = texts.notifications
 const TABS = ['timeline', 'gates', 'content', 'events'] as const

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { hrefOf, place, type Query, setQuery } from '../../app/router.ts'
-import { inOrganization, may, overAll } from '../../app/session.ts'
+import { inOrganization, may, organization, overAll } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
+import { useSelection } from '../../app/use-selection.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChannelFilter, Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
@@ -9,9 +10,11 @@ import { type Column, List } from '../../ui/list.tsx'
 import { NotificationStatus, type Status } from '../../ui/notification-status.tsx'
 import { OrganizationLink } from '../../ui/organization-link.tsx'
 import { Page } from '../../ui/page.tsx'
+import { selectionColumn } from '../../ui/selection.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { FAILURE_CODES, type Summary } from './notification.ts'
+import { SelectedRows } from './selected-rows.tsx'
 import { SendForm } from './send-form.tsx'
 
 const said = texts.notifications
@@ -47,18 +50,28 @@ const ORGANIZATION: Column<Summary> = {
   cell: ({ organizationId }) => <OrganizationLink id={organizationId} />,
 }
 
+const toOf = ({ to }: Summary): string => to
+
+/** @param all of all organizations */
+function columnsOf(all: boolean): readonly Column<Summary>[] {
+  return all ? [...COLUMNS.slice(0, 1), ORGANIZATION, ...COLUMNS.slice(1)] : COLUMNS
+}
+
 export function NotificationsPage() {
   const filters = filtersOf(NAMES)
   const paused = useSignal(false)
   // A link may open the form: the overview has one.
   const sending = place.value.query.send === 'test'
-  const list = useList<Summary>('/v1/notifications', { query: queryOf(filters), paused: paused.value })
-  const send =
-    may('Write') && !overAll.value ? (
-      <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
-        {texts.sending.open}
-      </Button>
-    ) : null
+  const query = queryOf(filters)
+  const list = useList<Summary>('/v1/notifications', { query, paused: paused.value })
+  const shown = list.items?.map(({ id }) => id) ?? []
+  const selection = useSelection(JSON.stringify([query, organization.value]), shown)
+  const changes = may('Write') && !overAll.value
+  const send = changes ? (
+    <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
+      {texts.sending.open}
+    </Button>
+  ) : null
   return (
     <Page
       title={said.title}
@@ -117,7 +130,7 @@ export function NotificationsPage() {
       <List
         label={said.title}
         state={list}
-        columns={overAll.value ? [...COLUMNS.slice(0, 1), ORGANIZATION, ...COLUMNS.slice(1)] : COLUMNS}
+        columns={[...(changes ? [selectionColumn(selection, toOf)] : []), ...columnsOf(overAll.value)]}
         filtered={Object.keys(filters).length > 0}
         empty={
           <Empty icon="notifications" title={said.empty}>
@@ -126,6 +139,7 @@ export function NotificationsPage() {
           </Empty>
         }
       />
+      {changes ? <SelectedRows of={selection} list={list} query={query} /> : null}
       {sending && send !== null ? <SendForm onClose={() => setQuery({ send: '' })} /> : null}
     </Page>
   )

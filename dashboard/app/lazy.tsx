@@ -4,12 +4,10 @@ import { useEffect } from 'preact/hooks'
 import { ErrorNote, Loading } from '../ui/states.tsx'
 import { ApiError } from './api.ts'
 
-export type PageComponent = ComponentType<{ readonly params: Readonly<Record<string, string>> }>
-
-/** A page whose scripts are loaded when it is first shown. */
-export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
-  let loaded: PageComponent | null = null
-  return function LazyPage(props) {
+/** A page or dialog whose scripts are loaded when it is first shown. */
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | null = null
+  return function Lazy(props) {
     const failed = useSignal(false)
     const shown = useSignal(loaded)
     async function open(): Promise<void> {
@@ -24,8 +22,8 @@ export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
     useEffect(() => {
       if (shown.peek() === null) void open()
     }, [])
-    const { value: Page } = shown
-    if (Page !== null) return <Page {...props} />
+    const { value: Shown } = shown
+    if (Shown !== null) return <Shown {...props} />
     return failed.value ? <ErrorNote error={new ApiError(0, null)} retry={open} /> : <Loading />
   }
 }

@@ -1,0 +1,5 @@
+export { FailuresPage } from './failures/failures-page.tsx'
+export { ActOnSelected } from './notifications/act-on-selected.tsx'
+export { Events } from './notifications/events.tsx'
+export { Gates } from './notifications/gates.tsx'
+export { RescheduleForm } from './notifications/reschedule-form.tsx'
