@@ -522,6 +522,7 @@ function createHttpParts(core: Core, guard: Lifecycle['guard']) {
     maxUploadBytes: core.attachments.maxBytes,
     limits,
     checkProviders: () => checkProviders(registry, clock),
+    inspectStorage: async () => core.storage.inspect?.(),
     pageTexts: core.pageTexts,
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,

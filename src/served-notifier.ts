@@ -5,6 +5,7 @@ import { invalidOption } from './core/errors/invalid-option.ts'
 import type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
 import { VERSION } from './core/lifecycle/version.ts'
 import type { PageTextsByLanguage } from './core/links/page-texts.ts'
+import type { StorageInspection } from './core/ports/storage/inspection.ts'
 import type { HttpNotifier } from './core/rest/http-notifier.ts'
 import type { Route } from './core/rest/route.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
@@ -36,6 +37,8 @@ export interface ServedNotifier
   readonly kinds: readonly KnownKind[]
   /** Asks the providers that serve all organizations whether they work. Never rejects. */
   checkProviders(): Promise<readonly CheckedProvider[]>
+  /** Undefined: the storage has no schema. May be called before a start. */
+  inspectStorage(): Promise<StorageInspection | undefined>
   /** Largest uploaded file in bytes. */
   readonly maxUploadBytes: number
   /** Texts of the application for the pages behind links. */

@@ -46,7 +46,11 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'migrate',
     about: 'Create or update the schema of the storage. Many processes may do it at once.',
-    examples: ['carillon migrate'],
+    flags: {
+      status: { about: 'Only say which version the schema has. Ends with 1 if steps are pending.' },
+      'dry-run': { about: 'Only print the SQL of the pending steps.' },
+    },
+    examples: ['carillon migrate', 'carillon migrate --status', 'carillon migrate --dry-run'],
     needs: 'notifier',
     load: () => import('./commands/notifier.ts').then(({ migrate }) => migrate),
   },

@@ -29,6 +29,7 @@ export function mapStorage(state: State): Storage {
       if ('enqueue' in sink) state.enqueue = sink.enqueue
     },
     accept: async (requests) => each(requests, (request) => accept(state, request)),
+    inspect: async () => ({ version: 0, needed: 0, steps: [], now: state.now(), missingRights: [] }),
     quotaUsed: async (organizationId, period) => state.usage.get(keyOf(organizationId, period)) ?? 0,
     findIdempotent: async (keys) => keys.map((key) => findIdempotent(state, key)),
     claim: async (request) => claim(state, request),

@@ -71,6 +71,7 @@ export function writeConfig(
   writeFileSync(
     file,
     `import { createNotifier } from '${fromRoot('src/index.ts')}'
+import { postgres } from '${fromRoot('adapters/storage/postgres/index.ts')}'
 import { sqlite } from '${fromRoot('adapters/storage/sqlite/index.ts')}'
 const send = async () => ({ kind: 'accepted', providerMessageId: 'm' })
 ${name.endsWith('ts') ? 'const file: string' : 'const file'} = ${JSON.stringify(join(folder, 'notifications.db'))}

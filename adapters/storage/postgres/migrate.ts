@@ -1,4 +1,5 @@
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { SchemaStep } from '../../../src/core/ports/storage/inspection.ts'
 import type { Connection, Runner } from './connection.ts'
 import { isHeld } from './errors.ts'
 import { quoted } from './literals.ts'
@@ -54,6 +55,18 @@ function migrateOnce(connection: Connection): Promise<void> {
       await tx.rows('INSERT INTO carillon.schema_version (version) VALUES ($1)', [index + 1])
     }
   })
+}
+
+/** Above what this code needs: of a later one. */
+export async function storedVersion(connection: Connection): Promise<number> {
+  if (!(await exists(connection, connection.schema))) return 0
+  const [found] = await connection.rows<{ version: number }>(SELECT_VERSION)
+  return found?.version ?? 0
+}
+
+/** What {@link migrate} would run. */
+export function pendingSteps({ textOf }: Connection, version: number): SchemaStep[] {
+  return migrations.slice(version).map((sql, at) => ({ version: version + at + 1, sql: textOf(sql) }))
 }
 
 async function exists(runner: Runner, schema: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Joined, JoinedTransaction } from '../../../src/core/ports/storage/accept.ts'
+import type { StorageInspection } from '../../../src/core/ports/storage/inspection.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { organizationKind } from '../../../src/core/tenancy/organization.ts'
@@ -19,6 +20,7 @@ import { addRefs, type JobRow } from './due-jobs.ts'
 import { startFailure } from './errors.ts'
 import { createExpire } from './expire.ts'
 import { createFindIdempotent } from './idempotency.ts'
+import { inspect } from './inspect.ts'
 import { createJoining } from './join.ts'
 import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
@@ -154,6 +156,19 @@ export function createStorage(
     foldSoon()
   }
 
+  /** With a pool of its own, before a start. */
+  async function inspected(): Promise<StorageInspection> {
+    if (opened !== undefined) return inspect(connection)
+    const own = await openPool(options)
+    connection.use(own.pool)
+    try {
+      return await inspect(connection)
+    } finally {
+      connection.use(undefined)
+      await own.close()
+    }
+  }
+
   /** Delayed, to fold several commits at once. A failure is repaired by the next run; the rows count meanwhile. */
   function foldSoon(): void {
     folding ??= setTimeout(() => {
@@ -223,6 +238,7 @@ export function createStorage(
         await close()
       }),
     check: counted(createCheck(connection)),
+    inspect: () => serialize(inspected),
     onWork: wake.listen,
     async enqueueJobs(sink) {
       connection.dueJobs.use(sink)

@@ -38,7 +38,8 @@ export async function openDatabase(file: string, Database: SqliteDriver): Promis
   }
 }
 
-function opened(Database: SqliteDriver, file: string): SqliteDatabase {
+/** @throws NotifierError `invalid_configuration`, `service_unavailable` */
+export function opened(Database: SqliteDriver, file: string): SqliteDatabase {
   let database: SqliteDatabase
   try {
     database = new Database(file)

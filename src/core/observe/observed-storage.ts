@@ -10,6 +10,8 @@ import type { StorageVerb } from './telemetry.ts'
 
 /** Timeout of a start: a migration of a large schema takes minutes. */
 const START_MS = 10 * 60_000
+/** Timeout of an inspection. */
+const INSPECT_MS = 30_000
 /** Timeout of the calls a send waits for. Afterwards it is unknown whether an accept was stored. */
 const ANSWER_MS = 60_000
 
@@ -102,6 +104,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
         reschedule: (id, sendAt) => transaction.reschedule(id, sendAt),
       }),
     },
+    inspect: { withinMs: INSPECT_MS },
     quotaUsed: {},
     findIdempotent: { withinMs: ANSWER_MS },
     claim: measured('claim', ({ jobs }) => {

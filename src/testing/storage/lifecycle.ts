@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
+import { Absent } from '../test-api.ts'
 import { note, page } from './fixtures.ts'
 import type { Check } from './harness.ts'
 import { CONTRACT_START, insertion, itemKind } from './record-fixtures.ts'
@@ -10,6 +11,16 @@ export function lifecycleChecks(check: Check): void {
     await storage.accept([{ organizationId, notifications: [note()] }])
     await Promise.all([storage.start(CONTRACT_START), storage.start(CONTRACT_START)])
     assert.equal((await storage.notifications.list({ organizationId }, page())).items.length, 1)
+  })
+
+  check('after a start, an inspection finds the schema, all rights and the clock', async (harness) => {
+    const { storage } = harness
+    if (storage.inspect === undefined) throw new Absent('The storage has no schema.')
+    const { now, ...found } = await storage.inspect()
+    assert.deepEqual(found, { version: found.needed, needed: found.needed, steps: [], missingRights: [] })
+    await harness.advance(60_000)
+    const later = (await storage.inspect()).now - now
+    assert.ok(later >= 60_000 && later < 120_000, `the clock went on by ${later} ms`)
   })
 
   check('a stop finishes pending calls first, and may come twice, and after another', async (harness) => {

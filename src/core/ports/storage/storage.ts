@@ -13,6 +13,7 @@ import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
 import type { CustodyRepository } from './custody.ts'
 import type { DeletionRepository } from './deletions.ts'
 import type { ExpireAnswer, ExpireRequest } from './expire.ts'
+import type { StorageInspection } from './inspection.ts'
 import type { JobCounts, JobsOf } from './job-counts.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
@@ -89,6 +90,14 @@ export interface Storage<Tx = never> {
    * @throws NotifierError `service_unavailable` while the disk is full or the database is read-only
    */
   check?(): Promise<void>
+
+  /**
+   * Says which version its schema has and needs, what its clock shows, and which rights are missing. It changes nothing, and
+   * may be called before {@link start}. Timeout 30 seconds. Absent: the storage has no schema.
+   *
+   * @throws NotifierError `service_unavailable`
+   */
+  inspect?(): Promise<StorageInspection>
 
   /**
    * Calls `listener` soon after another process may have made a job due. A hint: it may be lost or unnecessary, and
