@@ -41,11 +41,14 @@ function declarations(): Record<string, string> {
 }
 
 /**
- * Without the lines that are comments, and with tabs. Most comments are
+ * Without the lines that are comments, and with tabs. Those of templates stay. Most comments are
  * paths of sources, and texts that the declarations have too.
  */
 function shortened(code: string): string {
-  const bare = code.replace(/^ *(?:\/\/[^\n]*|\/\*\*.*?\*\/)\n/gms, '')
+  const written = linesOfTemplates(code)
+  const bare = code.replace(/^ *(?:\/\/[^\n]*|\/\*\*.*?\*\/)\n/gms, (comment, at: number) =>
+    written.has(code.slice(0, at).split('\n').length - 1) ? comment : '',
+  )
   const inTemplates = linesOfTemplates(bare)
   const lines = bare
     .split('\n')

@@ -28,6 +28,14 @@ export const COMMANDS: readonly Command[] = [
     open: () => import('./call.ts').then(({ call }) => call),
   },
   {
+    name: 'init',
+    about: 'Write a configuration and a program that runs at once, for the framework of this folder.',
+    flags: { 'dry-run': { about: 'Show the files, and write none.' }, ...YES },
+    examples: ['carillon init --dry-run', 'carillon init'],
+    needs: 'nothing',
+    load: () => import('./init/init.ts').then(({ init }) => init),
+  },
+  {
     name: 'dev',
     about: 'Serve dashboard, mailbox and REST API for development. It delivers nothing.',
     flags: {

@@ -97,10 +97,15 @@ async function importDefault(file: string): Promise<unknown> {
   }
 }
 
+/** Names of the configurations in a folder. The first one counts. */
+export function configurationsIn(folder: string): string[] {
+  return FILES.filter((name) => existsSync(join(folder, name)))
+}
+
 /** The configuration in a folder or above it. Null: there is none. */
 export function findConfiguration(folder: string): string | null {
-  const found = FILES.map((name) => join(folder, name)).find((file) => existsSync(file))
-  if (found !== undefined) return found
+  const [found] = configurationsIn(folder)
+  if (found !== undefined) return join(folder, found)
   const above = dirname(folder)
   return above === folder ? null : findConfiguration(above)
 }

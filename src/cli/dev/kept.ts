@@ -4,6 +4,9 @@ import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
 import type { MultiTenantNotifier } from '../../notifier.ts'
 import type { Tenant } from '../../tenant.ts'
 
+/** For version control: the folder stays, its data is left out. */
+export const DATA_IGNORED = '*\n!.gitignore\n'
+
 /** Secrets of the development service that stay the same, so that programs can have them in their environment. */
 interface Kept {
   readonly apiKey?: string
@@ -19,7 +22,7 @@ export interface KeptFolder {
 
 export function keptFolder(folder: string): KeptFolder {
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, '.gitignore'), '*\n')
+  writeFileSync(join(folder, '.gitignore'), DATA_IGNORED)
   const file = join(folder, 'dev.json')
   return {
     database: join(folder, 'dev.db'),
