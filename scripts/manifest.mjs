@@ -13,8 +13,18 @@ if (process.argv[2] === 'restore') {
   copyFileSync(file, kept)
   // The files of the scripts are not published.
   const { scripts: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
-  const text = JSON.stringify({ ...manifest, typesVersions: typesVersions(manifest) }, null, 2)
+  const text = JSON.stringify(
+    { ...manifest, ...repository(), typesVersions: typesVersions(manifest) },
+    null,
+    2,
+  )
   writeFileSync(file, `${text}\n`)
+}
+
+/** Provenance names the repository that built the package, and npm refuses it if package.json names another or none. */
+function repository() {
+  const { GITHUB_REPOSITORY: name } = process.env
+  return name === undefined ? {} : { repository: { type: 'git', url: `git+https://github.com/${name}.git` } }
 }
 
 /**
