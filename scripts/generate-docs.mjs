@@ -15,6 +15,7 @@ import {
   simulatedRecipient,
 } from '../src/testing/simulator/recipients.ts'
 import { fromRoot } from './entries.mjs'
+import { POSTGRES, RUNTIMES } from './tested-versions.mjs'
 
 /** Makers of parts by name. Every other name is an interface, whose options are listed. */
 const makers = new Map(
@@ -30,6 +31,9 @@ const makers = new Map(
     duplicates,
     checks,
     'lint rules': lintRules,
+    'tested runtimes': testedRuntimes,
+    'tested databases': testedDatabases,
+    'tested peers': testedPeers,
   }),
 )
 
@@ -229,4 +233,74 @@ function optionRow(member, source) {
   ]
   const words = text.join(' ').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|') || 'See below.'
   return `| \`${member.name.getText(source)}\` | \`${type}\` | ${words} |`
+}
+
+function testedRuntimes() {
+  const { engines, devDependencies } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'))
+  const on = (/** @type {string} */ runtime) =>
+    RUNTIMES.flatMap((each) => (each.startsWith(`${runtime}@`) ? [each.slice(runtime.length + 1)] : []))
+  const node = [...on('node'), devDependencies.node.replace(/^\^(\d+).*/, '$1')].sort()
+  const compilers = testedOf('typescript')
+  return tested('', [
+    ['Node.js', engines.node.replace('>=', 'from ').concat(' on'), node.join(', ')],
+    ['Bun', `from ${on('bun')[0]} on`, on('bun').join(', ')],
+    ['Deno', `from ${on('deno')[0]} on`, on('deno').join(', ')],
+    ['TypeScript', `from ${minor(compilers[0])} on`, compilers.map(minor).join(', ')],
+  ])
+}
+
+function testedDatabases() {
+  const versions = POSTGRES.map((version) => version.split('.')[0])
+  return tested('', [
+    ['PostgreSQL', `from ${versions[0]} on`, versions.join(', ')],
+    ['`node:sqlite`', 'of every supported runtime', 'on all of them'],
+    ...['better-sqlite3', 'libsql'].map((driver) => [
+      `\`${driver}\``,
+      'in place of `node:sqlite`',
+      testedOf(driver).map(minor).join(', '),
+    ]),
+  ])
+}
+
+function testedPeers() {
+  const { peerDependencies } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'))
+  const rows = Object.entries(peerDependencies).map(([name, range]) => [
+    `\`${name}\``,
+    `\`${range.replaceAll(' || ', '`, `')}\``,
+    testedOf(name).map(minor).join(', '),
+  ])
+  return tested('Peer', rows)
+}
+
+/**
+ * @param {string} title
+ * @param {readonly (readonly (string | undefined)[])[]} rows
+ */
+function tested(title, rows) {
+  return [
+    `| ${title} | Supported | Tested |`,
+    '|---|---|---|',
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ].join('\n')
+}
+
+/**
+ * The installed versions of a package, also under other names, oldest first.
+ *
+ * @param {string} name
+ */
+function testedOf(name) {
+  const { packages } = JSON.parse(readFileSync(fromRoot('package-lock.json'), 'utf8'))
+  const { devDependencies } = packages['']
+  return Object.entries(devDependencies)
+    .flatMap(([alias, range]) => {
+      const called = /^npm:(.+)@/.exec(range)?.[1] ?? alias
+      return called === name ? [packages[`node_modules/${alias}`].version] : []
+    })
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+}
+
+/** @param {string} version */
+function minor(version) {
+  return version.replace(/^(\d+\.\d+).*/, '$1')
 }

