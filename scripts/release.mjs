@@ -34,15 +34,21 @@ const tagged = git('rev-list', '-n', '1', tag)
 check(['', git('rev-parse', 'HEAD')].includes(tagged), `The tag ${tag} is on another commit.`)
 
 const changelog = read('CHANGELOG.md')
-const [, released = '', ...sections] = changelog.split(/^## /m)
-const notes = released.slice(released.indexOf('\n')).trim()
-check(
-  new RegExp(`^\\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d{2}-\\d{2}\\n`).test(released),
-  `CHANGELOG.md must begin with "## [${version}] - <date>".`,
-)
+const sections = changelog
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => {
+    const end = text.indexOf('\n')
+    return { title: text.slice(0, end).trim(), notes: text.slice(end).trim() }
+  })
+const [released] = sections.filter(({ title }) => title !== '[Unreleased]')
+const date = released?.title.replace(`[${version}] - `, '') ?? ''
+const notes = released?.notes ?? ''
+check(/^\d{4}-\d{2}-\d{2}$/.test(date), `CHANGELOG.md lacks "## [${version}] - <date>" above older versions.`)
 check(notes !== '', `CHANGELOG.md says nothing about ${version}.`)
 check(
-  !sections.some((section) => section.startsWith('[Unreleased]')) && !/will be version/.test(changelog),
+  sections.every(({ title, notes }) => title !== '[Unreleased]' || notes === '') &&
+    !/will be version/.test(changelog),
   'CHANGELOG.md has something that is not released.',
 )
 const outdated = ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })].filter((file) =>

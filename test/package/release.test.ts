@@ -51,7 +51,7 @@ beforeEach(() => {
   for (const file of COPIED) cpSync(fromRoot(file), join(clone, file), { recursive: true })
   change('CHANGELOG.md', (text) =>
     text
-      .replace(/^## \[Unreleased\]$/m, `## [${version}] - 2026-12-01`)
+      .replace(/^## \[Unreleased\]$/m, `## [Unreleased]\n\n## [${version}] - 2026-12-01`)
       .replace('This will be version', 'This is version'),
   )
   for (const file of ['README.md', 'docs/README.md']) {
@@ -84,7 +84,7 @@ test('a release holds the package, its bill of materials and its notes', () => {
 })
 
 test('everything that disagrees is named at once', () => {
-  change('CHANGELOG.md', (text) => text.replace(/^## \[.*$/m, '## [Unreleased]\n\n## [0.0.9] - 2026-01-01'))
+  change('CHANGELOG.md', (text) => text.replaceAll(`[${version}] - `, '[0.0.9] - '))
   change('README.md', (text) => `${text}\nIt is not yet on the npm registry.\n`)
   change('package-lock.json', (text) => text.replace(`"version": "${version}"`, '"version": "9.9.9"'))
   rmSync(join(clone, 'test/fixtures/databases', version), { recursive: true })
@@ -94,7 +94,7 @@ test('everything that disagrees is named at once', () => {
     'package-lock.json is not of version',
     'The tag is v9.9.9',
     'Something is not committed',
-    `CHANGELOG.md must begin with "## [${version}] - <date>"`,
+    `CHANGELOG.md lacks "## [${version}] - <date>"`,
     'Says that nothing is released: README.md',
     'The databases are not frozen',
   ]) {
@@ -109,8 +109,11 @@ test.each<[string, () => void, string]>([
     `The tag v${version} is on another commit`,
   ],
   [
-    'an older section that is unreleased',
-    () => [change('CHANGELOG.md', (text) => `${text}\n## [Unreleased]\n`), commit()],
+    'something unreleased',
+    () => [
+      change('CHANGELOG.md', (text) => text.replace('## [Unreleased]', '## [Unreleased]\n\n- News')),
+      commit(),
+    ],
     'CHANGELOG.md has something that is not released',
   ],
   [
