@@ -47,6 +47,9 @@ const interfaces = new Map(
   ),
 )
 
+/** The interfaces whose tables explain an option for all that have it with the same words. */
+const SHARED = ['ProviderOptions', 'MailOptions']
+
 let stale = false
 for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })]) {
   const path = fromRoot(file)
@@ -191,18 +194,49 @@ function routes() {
 }
 
 /**
- * Table of an options interface, from its doc comments.
+ * Table of an options interface, from its doc comments. Options that mean the same for all providers are only named.
  *
  * @param {string} name
  */
 function options(name) {
+  const common = new Set(SHARED.includes(name) ? [] : SHARED.flatMap(membersOf).map(meaningOf))
+  const members = membersOf(name)
+  const same = members.filter((one) => one.questionToken !== undefined && common.has(meaningOf(one)))
+  const own = members.filter((one) => !same.includes(one))
+  const table = ['| Option | Type | |', '|---|---|---|', ...own.map(optionRow)].join('\n')
+  if (same.length === 0) return table
+  const named = same.map((member) => {
+    const preset = presetOf(member)
+    return `\`${member.name.getText()}\`${preset === undefined ? '' : ` (${preset})`}`
+  })
+  return `${table}\n\nAs for [every provider](#e-mail-providers), with their defaults: ${named.join(', ')}.`
+}
+
+/** @param {string} name */
+function membersOf(name) {
   const file = interfaces.get(name)
   if (file === undefined) throw new Error(`No part and no interface has the name ${name}`)
   const text = readFileSync(fromRoot(file), 'utf8')
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const found = source.statements.filter(ts.isInterfaceDeclaration).find((one) => one.name.text === name)
-  const rows = found?.members.filter(isOption).map((member) => optionRow(member, source)) ?? []
-  return ['| Option | Type | |', '|---|---|---|', ...rows].join('\n')
+  return found?.members.filter(isOption) ?? []
+}
+
+/** @param {ts.PropertySignature | ts.MethodSignature} member */
+function meaningOf(member) {
+  return `${member.name.getText()}: ${commentOf(member)}`
+}
+
+/** @param {ts.PropertySignature | ts.MethodSignature} member */
+function commentOf(member) {
+  const docs = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc)
+  return docs.map((doc) => ts.getTextOfJSDocComment(doc.comment) ?? '').join(' ')
+}
+
+/** @param {ts.PropertySignature | ts.MethodSignature} member */
+function presetOf(member) {
+  const preset = ts.getJSDocTags(member).find((tag) => tag.tagName.text === 'default')
+  return preset === undefined ? undefined : (ts.getTextOfJSDocComment(preset.comment) ?? '')
 }
 
 /** @param {ts.TypeElement} member */
@@ -210,29 +244,24 @@ function isOption(member) {
   return ts.isPropertySignature(member) || ts.isMethodSignature(member)
 }
 
-/**
- * @param {ts.PropertySignature | ts.MethodSignature} member
- * @param {ts.SourceFile} source
- */
-function optionRow(member, source) {
+/** @param {ts.PropertySignature | ts.MethodSignature} member */
+function optionRow(member) {
   const given = ts.isMethodSignature(member)
-    ? `(${member.parameters.map(({ name }) => name.getText(source)).join(', ')}) => `
+    ? `(${member.parameters.map(({ name }) => name.getText()).join(', ')}) => `
     : ''
-  const type = `${given}${member.type?.getText(source) ?? ''}`
+  const type = `${given}${member.type?.getText() ?? ''}`
     .replace(/\s*\|\s*undefined$/, '')
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|')
-  const docs = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc)
-  const comment = docs.map((doc) => ts.getTextOfJSDocComment(doc.comment) ?? '').join(' ')
-  const preset = ts.getJSDocTags(member).find((tag) => tag.tagName.text === 'default')
+  const preset = presetOf(member)
   const text = [
     member.questionToken === undefined ? '**Required.**' : '',
-    comment,
-    preset === undefined ? '' : `Default: ${ts.getTextOfJSDocComment(preset.comment) ?? ''}.`,
+    commentOf(member),
+    preset === undefined ? '' : `Default: ${preset}.`,
   ]
   const words = text.join(' ').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|') || 'See below.'
-  return `| \`${member.name.getText(source)}\` | \`${type}\` | ${words} |`
+  return `| \`${member.name.getText()}\` | \`${type}\` | ${words} |`
 }
 
 function testedRuntimes() {

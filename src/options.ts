@@ -76,60 +76,56 @@ export interface NotifierOptions<
   Templates extends DeclaredTemplates = AnyTemplate,
 > extends AuthoringOptions<Templates> {
   /**
-   * The providers of each channel: one, several in order of preference, several that share the messages by weight, or
-   * `perOrganization()`. The keys are channel names. A message on another channel is refused with `invalid_channel`.
+   * The providers of each channel: one, several in order of preference or by weight, or `perOrganization()`. The keys
+   * are channel names.
    */
   readonly channels: Channels
   /**
-   * `optional`: the notifier's own methods act for `org_default`. `required`: only `organization(id)` has these
-   * methods, so that no call acts for `org_default` by mistake. Default `optional`.
+   * `required`: only `organization(id)` can send, so that no call acts for `org_default` by mistake. Default
+   * `optional`.
    */
   readonly organizations?: 'optional' | undefined
   /**
-   * Keeps all data. Closed when the notifier stops. Default: SQLite in memory, for this notifier and thread alone; the end
-   * of the process loses it, as a warning to the `logger` says, and the option `queue` is refused.
+   * Keeps all data. Closed when the notifier stops. Default: SQLite in memory, for this notifier alone; the end of
+   * the process loses it.
    */
   readonly storage?: Storage<Tx> | undefined
   /**
-   * Encrypts stored secrets (webhook signing secrets): at least 32 characters, the same in all processes. A list
-   * rotates: the first encrypts, all decrypt. Default: generated once and kept in the storage.
+   * Encrypts stored secrets: at least 32 characters, the same in all processes. A list rotates: the first encrypts,
+   * all decrypt. Default: generated once and kept in the storage.
    */
   readonly secret?: string | readonly string[] | undefined
-  /**
-   * Receives log lines for operators: the console, pino, winston or a similar logger. A redaction in front of it hides
-   * secrets and contents. Default: none.
-   */
+  /** The console, pino, winston or a similar logger, behind a redaction of secrets and contents. Default: none. */
   readonly logger?: Logger | undefined
-  /** How log lines show recipients: `masked` as `a***@example.com` and `+49…12`, or in full. Default `masked`. */
+  /** `masked`: `a***@example.com` and `+49…12`. Default `masked`. */
   readonly logRecipients?: 'masked' | 'shown' | undefined
-  /** Receives metrics and traces: `prometheusMetrics()`, `openTelemetry()`, or a list of both. Default: none. */
+  /** `prometheusMetrics()`, `openTelemetry()`, or a list of both. Default: none. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined
   readonly webhooks?: WebhookEventOptions | undefined
   /**
-   * The HTTP proxy for the requests of all providers: `http://user:password@proxy.example.com:3128`, or an object with
-   * `url` and `noProxy`. Requests to addresses that users choose (webhook endpoints, web push) go directly, because a
-   * proxy would hide the address from the guard. `smtp` has its own option. Default: that of `HTTPS_PROXY` if Node.js
-   * uses it (`NODE_USE_ENV_PROXY=1`), otherwise none.
+   * The HTTP proxy of all providers but `smtp`, which has its own. Webhook endpoints and web push go directly,
+   * because a proxy would hide the address from the guard. Default: `HTTPS_PROXY`, if Node.js uses it
+   * (`NODE_USE_ENV_PROXY=1`).
    */
   readonly proxy?: string | ProxyOptions | undefined
   /**
-   * The plans that organizations can have: `perMinutePlans`, `perSecondPlans` or the application's own. A plan named
-   * `org_default` also limits the default organization. Default: `perMinutePlans`.
+   * `perMinutePlans`, `perSecondPlans` or the application's own. A plan named `org_default` also limits the default
+   * organization. Default: `perMinutePlans`.
    */
   readonly plans?: Plans | undefined
   /** Counts requests and notifications. Default: `memoryRateLimiter()`, which counts in this process. */
   readonly rateLimiter?: RateLimiter | undefined
   /**
-   * When to restrict an organization that stays far above its limit. Default: after refusals above five times the limit
-   * within ten minutes, for five minutes. False: never.
+   * When to restrict an organization that stays far above its limit. Default: after refusals above five times the
+   * limit within ten minutes, for five minutes. False: never.
    */
   readonly overuse?: OverusePolicy | false | undefined
   /**
-   * Categories of messages by id, which people turn on and off; for all organizations. `default` is the category of
-   * messages without one. Default: only that.
+   * Categories of messages by id, which people turn on and off. `default` is that of messages without one. Default:
+   * only that.
    */
   readonly categories?: Readonly<Record<string, CategorySettings>> | undefined
-  /** Looks up the addresses of people, for messages that name a `recipient`. Default: none, and such a message is refused. */
+  /** Looks up the addresses of people. Default: none; a message to a `recipient` is refused. */
   readonly recipients?: RecipientOptions | undefined
   readonly attachments?: AttachmentOptions | undefined
   readonly email?: EmailOptions | undefined
@@ -138,45 +134,41 @@ export interface NotifierOptions<
   readonly pages?: PageOptions | undefined
   readonly bounds?: BoundsOptions | undefined
   /**
-   * Public address under which the REST API is mounted: `https://api.example.com/notifications`. Needed for links in
-   * messages and for the receipts of some providers, which sign the address. Default: receipts use the Host header.
+   * Public address of the REST API: `https://api.example.com/notifications`. Needed for links in messages and for
+   * receipts that sign the address.
    */
   readonly publicUrl?: string | undefined
   readonly delivery?: DeliveryOptions | undefined
   /**
-   * An existing queue engine that spreads deliveries over processes: `graphileWorkerQueue()`, `bullmqQueue()`. Default:
-   * none. The processes then claim from the storage, which is faster (docs/tasks/scaling.md).
+   * `graphileWorkerQueue()` or `bullmqQueue()`, which spread deliveries over processes. Default: none; the processes
+   * claim from the storage, which is faster.
    */
   readonly queue?: Queue | undefined
   /**
-   * Plug-ins that add methods, routes, records and judges: `[reactions()]`. Those that judge messages are asked in this order,
-   * after suppressions and preferences. Default: none.
+   * Plug-ins: `[reactions()]`. Those that judge messages are asked in this order, after suppressions and preferences.
+   * Default: none.
    */
   readonly plugins?: readonly Plugin[] | undefined
-  /** Source of the time. Default: the runtime's clock. Tests pass the virtual clock of `carillon/testing`. */
+  /** Source of the time; tests pass that of `carillon/testing`. Default: the runtime's clock. */
   readonly clock?: Clock | undefined
 }
 
 /** Rules for mails of all providers. */
 export interface EmailOptions {
   /**
-   * Headers that messages may set although mail systems may act on them, such as `X-PM-Tag` or
-   * `Disposition-Notification-To`. Case-insensitive. Default: none, because such a header can choose another sender,
-   * recipients or templates, or ask for receipts.
+   * Headers that messages may set although mail systems act on them, such as `X-PM-Tag`. Default: none, because such
+   * a header can choose another sender, recipients or templates.
    */
   readonly allowedHeaders?: readonly string[] | undefined
 }
 
 /** Rules for text messages of all providers. The permitted countries are a setting of each organization. */
 export interface SmsOptions {
-  /**
-   * Maximum number of segments, each of which is charged. A longer text is refused with `message_too_large`. Default
-   * 10.
-   */
+  /** Most segments of a text; a longer one is refused with `message_too_large`. Default 10. */
   readonly maxSegments?: number | undefined
   /**
-   * Accepted phone numbers. `possible`: the country uses the length. `valid`: the number also matches the numbering plan,
-   * which refuses some test numbers and new ranges. Default `possible`.
+   * `possible`: the country uses the length. `valid`: the number also matches the numbering plan, which refuses some
+   * test numbers and new ranges. Default `possible`.
    */
   readonly numbers?: 'possible' | 'valid' | undefined
 }
@@ -184,14 +176,11 @@ export interface SmsOptions {
 /** How many days each kind of data is kept: at least 1. False: forever. */
 export interface RetentionOptions {
   /**
-   * Texts, variables, files and other parts of ended notifications, from the last event on, if they shall end before the
-   * notification. Default false: with it. Plans and organizations can have their own days.
+   * Texts, variables, files and other parts of ended notifications, from the last event on. Default false: with the
+   * notification.
    */
   readonly contentDays?: number | false | undefined
-  /**
-   * Ended notifications with their log and webhook deliveries, from the last event on; also the keys of receipts. Default
-   * 90. Plans and organizations can have their own.
-   */
+  /** Ended notifications with their log and webhook deliveries, from the last event on. Default 90. */
   readonly logDays?: number | false | undefined
   /** Entries of the audit log. Default 365. */
   readonly auditDays?: number | false | undefined
@@ -207,18 +196,18 @@ export interface WebhookEventOptions {
 
 export interface DeliveryOptions {
   /**
-   * How long a silent process keeps its claimed jobs, in milliseconds. At least twice the longest timeout of a provider,
-   * at most two hours. Default: that, but at least 60 000, and 120 000 with `perOrganization()`.
+   * How long a silent process keeps its claimed jobs, in milliseconds: at least twice the longest timeout of a
+   * provider, at most two hours. Default: that, but at least 60 000, and 120 000 with `perOrganization()`.
    */
   readonly leaseMs?: number | undefined
   /**
-   * Longest delay until this process sees work of other processes, in milliseconds. Default 1 000. With a `queue` 5
-   * 000: also the longest delay until jobs that the engine lost are found.
+   * Longest delay until this process sees work of others, or jobs that a `queue` lost, in milliseconds. Default 1
+   * 000; with a `queue` 5 000.
    */
   readonly pollMs?: number | undefined
   /**
-   * Longest pause of a provider after its faults, in milliseconds, even if it asks for a longer one. One message then
-   * probes it. Default 3 600 000 (one hour).
+   * Longest pause of a provider after its faults, in milliseconds. One message then probes it. Default 3 600 000 (one
+   * hour).
    */
   readonly maxPauseMs?: number | undefined
 }

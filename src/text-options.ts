@@ -14,25 +14,25 @@ import {
 /** The application's own texts for templates. */
 export interface AuthoringOptions<Templates extends DeclaredTemplates = AnyTemplate> {
   /**
-   * Templates in code, for all organizations; made by `defineTemplates()`. Sends may then name only these, and stored ones by
-   * their ids. Default: none.
+   * Templates in code, made by `defineTemplates()`. Sends may then name only these, and stored ones by their ids.
+   * Default: none.
    */
   readonly templates?: DefinedTemplates<Templates> | undefined
   /**
    * Layouts by name: `{ brand: { html: '<main>{{{content}}}</main>', text: '{{content}}' } }`. An organization's own
-   * layout of the same name has precedence. Default: none.
+   * has precedence. Default: none.
    */
   readonly layouts?: SharedTextsOption | undefined
   /** Partials by name: `{ footer: { html: '<footer>Acme</footer>', text: 'Acme' } }`. Default: none. */
   readonly partials?: SharedTextsOption | undefined
   /**
-   * Messages for templates by locale and key, in ICU MessageFormat: `{ de: { 'welcome.title': 'Willkommen, {name}' }
-   * }`. An organization's own message has precedence. Default: none.
+   * Messages by locale and key, in ICU MessageFormat: `{ de: { 'welcome.title': 'Willkommen, {name}' } }`. An
+   * organization's own has precedence. Default: none.
    */
   readonly messages?: Readonly<Record<string, CatalogueInput>> | undefined
-  /** The locale of texts for organizations and messages without one, as BCP 47. Default `en`. */
+  /** Locale (BCP 47) where neither the send, the recipient nor the organization has one. Default `en`. */
   readonly locale?: string | undefined
-  /** The IANA time zone of dates in messages, where neither the send nor the organization has one. Default `UTC`. */
+  /** IANA time zone of dates, likewise. Default `UTC`. */
   readonly timeZone?: string | undefined
 }
 

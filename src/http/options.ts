@@ -13,16 +13,16 @@ import { type AddressMatcher, compileNetworks } from './proxies.ts'
 /** Options of the REST API, identical for every adapter. */
 export interface HttpApiOptions {
   /**
-   * `require`: refuse plain HTTP with 403 `https_required`. `allow-loopback`: accept plain HTTP from this machine
-   * unless a forwarding header reveals a proxy. `off`: accept plain HTTP from everywhere.
+   * `require`: refuse plain HTTP with 403 `https_required`. `allow-loopback`: accept it from this machine without a
+   * proxy. `off`: accept it from everywhere.
    *
    * @default 'require'
    */
   readonly https?: HttpsMode | undefined
   /**
    * Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, CIDR blocks, `loopback`, `linklocal`,
-   * `uniquelocal` and `unix`. `unix` means every client of a Unix socket that the server opened by path, not by file
-   * descriptor. The framework's own setting has no effect.
+   * `uniquelocal`, and `unix`, every client of a Unix socket that the server opened by path. The framework's own
+   * setting has no effect.
    *
    * @default [] (none)
    */
@@ -34,18 +34,17 @@ export interface HttpApiOptions {
   /** Largest body of a batch in bytes. @default 16 777 216 (16 MiB) */
   readonly maxBatchBytes?: number | undefined
   /**
-   * Longest time for a request body to arrive, in milliseconds, from 1 to 600 000. A later body is answered with 408
-   * `request_timeout`, and so is a pause of 30 seconds within one.
+   * Longest time for a request body to arrive, in milliseconds, at most 600 000; then 408 `request_timeout`.
    *
    * @default 120 000 (two minutes)
    */
   readonly bodyTimeoutMs?: number | undefined
   /**
-   * Refuse unknown body fields and query parameters with `invalid_parameter`. In a batch only the item with the field
-   * fails. Links in messages and receipts may still carry additional parameters.
+   * Refuse unknown body fields and query parameters with `invalid_parameter`; in a batch only the item with the
+   * field.
    *
-   * @default false (unknown fields are ignored, except misplaced and misspelt fields of a message such as `idempotencyKey`, and
-   *   those of preferences; the header X-Ignored-Parameters lists unknown parameters)
+   * @default false (unknown fields are ignored, except misplaced and misspelt fields of a message such as
+   * `idempotencyKey`, and   those of preferences; the header X-Ignored-Parameters lists unknown parameters)
    */
   readonly strictBody?: boolean | undefined
 }

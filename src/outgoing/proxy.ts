@@ -7,14 +7,11 @@ import { ConnectError } from './tunnel.ts'
 
 /** An HTTP proxy and its exceptions. */
 export interface ProxyOptions {
-  /**
-   * `http://proxy.example.com:3128`, or `https:` for TLS up to the proxy; with `user:password@` if it requires them,
-   * percent-encoded.
-   */
+  /** `http://user:password@proxy.example.com:3128`, percent-encoded, or `https:` for TLS up to the proxy. */
   readonly url: string
   /**
    * Hosts to reach directly, as in `NO_PROXY`: `api.example.com`, `.example.com` with everything below, an address, a
-   * CIDR block; a host may have a port. `*`: all.
+   * CIDR block, `*`. Default: none.
    *
    * @default none
    */

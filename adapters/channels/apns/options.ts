@@ -15,13 +15,13 @@ export interface ApnsOptions {
   /** Bundle id of the app. */
   readonly topic: string
   /**
-   * Environment of the device tokens: `production` for apps from the store, `sandbox` for apps installed by Xcode.
+   * `production` for apps from the store, `sandbox` for apps installed by Xcode.
    *
    * @default 'production'
    */
   readonly environment?: 'production' | 'sandbox' | undefined
   /**
-   * Instance id, unique among the push providers.
+   * Instance id, unique among the providers of its channel.
    *
    * @default 'apns'
    */
@@ -39,27 +39,26 @@ export interface ApnsOptions {
    */
   readonly priority?: 10 | 5 | 1 | undefined
   /**
-   * Additional keys of `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` comes from the message,
-   * whose own `badge`, `sound`, `category` and `thread` win.
+   * Additional keys of `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. Those of the message win.
    *
    * @default none
    */
   readonly aps?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Longest time for one message, in milliseconds.
+   * Longest time for one message, including DNS lookup and connection, in milliseconds.
    *
    * @default 15_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Most concurrent messages, all over one connection. APNs' own stream limit also applies.
+   * Most concurrent messages, all over one connection.
    *
    * @default 100
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
-   * 1.
+   * Most messages per second, shared by all processes with the same rate limiter. Also a fraction (0.5: one in two
+   * seconds).
    *
    * @default no limit
    */

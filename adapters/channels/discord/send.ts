@@ -13,8 +13,8 @@ export interface DiscordOptions extends Omit<ProviderOptions, 'baseUrl'> {
   /** Address of the webhook, `https://discord.com/api/webhooks/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
-   * Recipients that mean the webhook's channel (`#alerts`, its id). The webhook can post nowhere else, so messages to
-   * other recipients go to another provider or are refused.
+   * Recipients that mean the webhook's channel (`#alerts`, its id). Messages to others go to another provider or are
+   * refused.
    */
   readonly to: string | readonly string[]
 }

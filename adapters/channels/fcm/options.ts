@@ -7,7 +7,7 @@ import type { ServiceAccount } from './token.ts'
 
 /** Options of `fcm`. */
 export interface FcmOptions extends ProviderOptions {
-  /** Parsed key file of a service account that may send messages: `JSON.parse(readFileSync(file, 'utf8'))`. */
+  /** Parsed key file of a service account: `JSON.parse(readFileSync(file, 'utf8'))`. */
   readonly serviceAccount: FcmServiceAccount
   /**
    * Id of the Firebase project.

@@ -7,14 +7,10 @@ import { certificateUrl, isSigned, readSnsMessage, type SnsMessage, snsUrl } fro
 
 /** Verification of Amazon SES's reports. */
 export interface SesReceiptOptions {
-  /**
-   * ARNs of the SNS topics that may report. Anyone can point a topic at a public address, so other topics are refused,
-   * and only subscriptions of these are confirmed.
-   */
+  /** ARNs of the SNS topics that may report. Only subscriptions of these are confirmed. */
   readonly topics: string | readonly string[]
   /**
-   * Fetches a text from an https address of SNS: a signing certificate, or the confirmation of a subscription. Must
-   * reject on failure.
+   * Fetches a signing certificate or the confirmation of a subscription from SNS. Must reject on failure.
    *
    * @default over HTTPS, directly
    */

@@ -23,8 +23,8 @@ export interface SlackOptions extends ProviderOptions {
    */
   readonly unfurl?: boolean | undefined
   /**
-   * True: the token has the scope `chat:write.customize`, so messages may have their own `username`, `iconEmoji` or
-   * `iconUrl`. Otherwise they are refused with `invalid_sender`.
+   * The token has the scope `chat:write.customize`, so messages may have their own `username`, `iconEmoji` or
+   * `iconUrl`.
    *
    * @default false
    */

@@ -12,8 +12,8 @@ export interface SlackWebhookOptions extends Omit<ProviderOptions, 'baseUrl'> {
   /** Address of the webhook, `https://hooks.slack.com/services/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
-   * Recipients that mean the webhook's channel (`#alerts`, `C0123456789`). The webhook can post nowhere else, so
-   * messages to other recipients go to another provider or are refused.
+   * Recipients that mean the webhook's channel (`#alerts`, `C0123456789`). Messages to others go to another provider
+   * or are refused.
    */
   readonly to: string | readonly string[]
 }

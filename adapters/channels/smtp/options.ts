@@ -12,7 +12,7 @@ export interface SmtpOptions {
   /** @default 465 with `secure`, else 587 */
   readonly port?: number | undefined
   /**
-   * Use TLS from the first byte. Otherwise the connection is upgraded if the server offers STARTTLS.
+   * TLS from the first byte. Otherwise STARTTLS, if the server offers it.
    *
    * @default true on port 465
    */
@@ -28,8 +28,7 @@ export interface SmtpOptions {
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
   /**
-   * Other senders that a message may name (`email.from`): addresses (`news@example.com`), and domains (`example.com`: every
-   * address there). The server must accept them.
+   * Other senders that a message may name (`email.from`) and the server accepts: addresses, and domains.
    *
    * @default none: only the address of `from`, with any name
    */
@@ -39,14 +38,13 @@ export interface SmtpOptions {
   /** Additional headers for every mail, one line each. Headers of the mail format itself are refused. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Instance id, unique among the e-mail providers.
+   * Instance id, unique among the providers of its channel.
    *
    * @default 'smtp'
    */
   readonly name?: string | undefined
   /**
-   * Most connections, and most mails in transfer. The same number of mails waits with a recorded attempt, so that no
-   * connection is idle between two mails.
+   * Most connections, and most mails in transfer; as many wait with a recorded attempt.
    *
    * @default 5
    */
@@ -58,7 +56,7 @@ export interface SmtpOptions {
    */
   readonly maxMessages?: number | undefined
   /**
-   * Longest time for one mail, in milliseconds.
+   * Longest time for one message, including DNS lookup and connection, in milliseconds.
    *
    * @default 60_000
    */
@@ -66,8 +64,8 @@ export interface SmtpOptions {
   /** Time limit of each phase. */
   readonly timeouts?: SmtpTimeouts | undefined
   /**
-   * URL of an HTTP proxy that connects to the mail server: `http://user:password@proxy.example.com:3128`. It must permit
-   * `port`. The notifier's option `proxy` and `HTTPS_PROXY` are for HTTP only.
+   * URL of an HTTP proxy that connects to the mail server, and permits `port`:
+   * `http://user:password@proxy.example.com:3128`.
    *
    * @default none
    */

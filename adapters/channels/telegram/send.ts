@@ -16,8 +16,7 @@ export interface TelegramOptions extends ProviderOptions {
   /** The bot's token from BotFather: `123456:ABC-…`. */
   readonly token: string
   /**
-   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
-   * 1. Telegram allows about 30 per bot and one per chat.
+   * Most messages per second. Telegram allows about 30 per bot and one per chat.
    *
    * @default 30
    */

@@ -25,7 +25,7 @@ export interface TwilioReceiptOptions {
   readonly secret?: string | readonly string[] | undefined
   /**
    * Public address of this provider's receipts without a query, `https://…/receipts/sms/twilio` or
-   * `…/receipts/whatsapp/twilio`. Twilio reports each message there and signs this address.
+   * `…/receipts/whatsapp/twilio`, where Twilio reports each message.
    *
    * @default none: messages request no report, and signatures are checked against the called address
    */

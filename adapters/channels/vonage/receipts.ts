@@ -10,10 +10,7 @@ import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type SignatureOptions
 
 /** Verification of Vonage's reports. */
 export interface VonageReceiptOptions {
-  /**
-   * The account's signature secret, which signs the reports' token, or with `method` their field `sig`. Several during
-   * a rotation.
-   */
+  /** The account's signature secret; several during a rotation. */
   readonly secret: string | readonly string[]
   /**
    * The account's signature method, if reports carry a field `sig` instead of a token: `md5hash`, or the HMAC with
@@ -23,8 +20,7 @@ export interface VonageReceiptOptions {
    */
   readonly method?: SignatureMethod | undefined
   /**
-   * Public address of this provider's receipts, `https://…/receipts/sms/vonage`. Receipts of sent messages go there
-   * instead of to the account's address.
+   * Public address of this provider's receipts, `https://…/receipts/sms/vonage`.
    *
    * @default the account's own
    */

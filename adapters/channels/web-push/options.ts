@@ -7,10 +7,10 @@ import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'
 
 /** Options of `webPush`. */
 export interface WebPushOptions {
-  /** The VAPID key pair of the subscriptions (RFC 8292). `npx web-push generate-vapid-keys` creates one. */
+  /** The VAPID key pair of the subscriptions (RFC 8292), by `npx web-push generate-vapid-keys`. */
   readonly vapid: VapidKeys
   /**
-   * Instance id, unique among the push providers.
+   * Instance id, unique among the providers of its channel.
    *
    * @default 'web-push'
    */
@@ -29,9 +29,9 @@ export interface WebPushOptions {
    */
   readonly urgency?: 'very-low' | 'low' | 'normal' | 'high' | undefined
   /**
-   * Hosts of push services, including all hosts below them, whose answers about our keys or an outage count for the
-   * whole provider. Any other endpoint, or one with a port, speaks only for its own subscription. `host/path` matches
-   * only endpoints whose path begins with it; `*.host` excludes the host itself.
+   * Hosts of push services, with all hosts below them, whose faults count for the whole provider. Other endpoints
+   * speak only for their own subscription. `host/path` matches the beginning of a path; `*.host` excludes the host
+   * itself.
    *
    * @default those of Chrome, Firefox, Safari and Edge
    */
@@ -43,14 +43,14 @@ export interface WebPushOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Most concurrent messages.
+   * Most concurrent messages and connections.
    *
    * @default 50
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
-   * 1.
+   * Most messages per second, shared by all processes with the same rate limiter. Also a fraction (0.5: one in two
+   * seconds).
    *
    * @default no limit
    */

@@ -13,14 +13,13 @@ import { webhookOutcome } from './errors.ts'
 /** Options of `webhook`. */
 export interface WebhookOptions {
   /**
-   * Signing secrets, `whsec_…`, newest first; several during a rotation. All receivers share them, and each could sign
-   * for the others. Use separate channels for organizations that do not trust each other.
+   * Signing secrets, `whsec_…`, newest first. All receivers share them, and each could sign for the others.
    *
    * @default none: requests carry no signature
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Instance id, unique among the webhook providers.
+   * Instance id, unique among the providers of its channel.
    *
    * @default 'webhook'
    */

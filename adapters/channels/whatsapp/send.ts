@@ -23,8 +23,8 @@ export interface WhatsAppOptions extends ProviderOptions {
   /** Id of the business phone number that sends (not the number itself). */
   readonly phoneNumberId: string
   /**
-   * Other numbers of the account that a message may name (`whatsapp.from`), in E.164 form, each with its phone number
-   * id: `{ '+14155238886': '106540352242922' }`. To name the provider's own number, list it too. At most 1,000.
+   * Other numbers that a message may name (`whatsapp.from`), each with its phone number id: `{ '+14155238886':
+   * '106540352242922' }`. At most 1,000.
    *
    * @default none
    */

@@ -13,13 +13,17 @@ export type { BullmqConnection } from './peer.ts'
 export interface BullmqQueueOptions {
   /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Required without `client`. */
   readonly url?: string | undefined
-  /** The application's `Redis` of ioredis. The queue opens its own connections with the same settings. */
+  /** The application's `Redis` of ioredis, whose settings the queue's own connections get. */
   readonly client?: BullmqConnection | undefined
   /** Name of the BullMQ queue. Applications that share one Redis need different names. @default 'carillon' */
   readonly name?: string | undefined
   /** Prefix of the Redis keys, as for the application's other queues. @default 'bull' */
   readonly prefix?: string | undefined
-  /** Sets of refs that a process takes at once. Does not limit deliveries; the providers' limits do. @default 4 */
+  /**
+   * Sets of refs that a process takes at once; the providers' limits apply to deliveries.
+   *
+   * @default 4
+   */
   readonly concurrency?: number | undefined
 }
 

@@ -26,11 +26,17 @@ export interface GraphileWorkerQueueOptions {
   /** Name of the task that carries the refs, unique among the application's tasks. @default 'carillon' */
   readonly task?: string | undefined
   /**
-   * Add jobs in the transaction that stores the notification. Requires the storage `postgres` on the same database.
-   * False: add them after the commit, for an engine with its own database. @default true
+   * Add jobs in the transaction that stores the notification, in the same database. False: after the commit, for an
+   * engine with its own database.
+   *
+   * @default true
    */
   readonly inTransaction?: boolean | undefined
-  /** Sets of refs that a process takes at once. Does not limit deliveries; the providers' limits do. @default 4 */
+  /**
+   * Sets of refs that a process takes at once; the providers' limits apply to deliveries.
+   *
+   * @default 4
+   */
   readonly concurrency?: number | undefined
   /** Polling interval for jobs that become due later, in milliseconds. @default 1000 */
   readonly pollMs?: number | undefined

@@ -24,8 +24,10 @@ export interface RedisRateLimiterOptions {
   /** Longest wait for a decision, in milliseconds. @default 500 */
   readonly timeoutMs?: number | undefined
   /**
-   * Behaviour while Redis is down. `refuse`: throw `service_unavailable`. `allow`: continue without counting. A
-   * function decides per check, by kind and key. @default 'refuse'
+   * While Redis is down, `refuse`: throw `service_unavailable`. `allow`: continue without counting. A function
+   * decides per check, by kind and key.
+   *
+   * @default 'refuse'
    */
   readonly onUnavailable?: Unavailable | undefined
   /** Called with the cause while Redis is down, at most once a minute. @default a process warning */

@@ -9,15 +9,12 @@ export interface PostgresPool {
 }
 
 export interface PostgresOptions {
-  /**
-   * The application's `Pool` of `pg` 8; the application closes it. It may connect through PgBouncer in transaction
-   * mode. Without it the storage creates a pool from `connectionString`.
-   */
+  /** The application's `Pool` of `pg` 8, which the application closes. Default: a pool from `connectionString`. */
   readonly pool?: PostgresPool | undefined
   /** `postgres://…`, for the storage's own pool and for the connection that listens. */
   readonly connectionString?: string | undefined
   /**
-   * Most connections of the storage's own pool. A notifier needs few, because calls share commits.
+   * Most connections of the storage's own pool.
    *
    * @default 10
    */
@@ -29,20 +26,20 @@ export interface PostgresOptions {
    */
   readonly schema?: string | undefined
   /**
-   * Wake other processes with `LISTEN` and `NOTIFY`. This takes one more connection, which must not use a pooler in
-   * transaction mode. Without it, processes find each other's work by polling. Requires `connectionString`.
+   * Wake other processes with `LISTEN` and `NOTIFY`, over one more connection, not through a pooler in transaction
+   * mode. Otherwise processes find each other's work by polling.
    *
    * @default true with a connection string
    */
   readonly listen?: boolean | undefined
   /**
-   * Longest wait for a free connection, in milliseconds, at most one day. Then a call fails with `service_unavailable`.
+   * Longest wait for a free connection, in milliseconds; then a call fails with `service_unavailable`.
    *
    * @default 5000
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * Longest time of one statement, in milliseconds, at most one day.
+   * Longest time of one statement, in milliseconds.
    *
    * @default 30000
    */

@@ -67,10 +67,9 @@ export type { SqliteTransaction, Synchronous } from './join.ts'
 /** `Database` is the driver's type of an open database. */
 export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
   /**
-   * Path of the database file or, from Node.js 22.15 on and without a `driver`, a `file:` URI; created if it does not
-   * exist. Must be on a local disk: SQLite's locks do not work on network drives. A database of your own is
-   * switched to a write-ahead log, and gets tables whose names begin with `carillon_`. `:memory:`: no file; everything is
-   * lost when the storage or the process stops.
+   * Path of the database file, or a `file:` URI (Node.js 22.15, without a `driver`); created if it does not exist.
+   * Must be on a local disk. A database of your own is switched to a write-ahead log, and gets tables whose names
+   * begin with `carillon_`. `:memory:`: no file.
    */
   readonly file: string
   /**
@@ -80,7 +79,9 @@ export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
    * @default 'full'
    */
   readonly synchronous?: 'full' | 'normal' | undefined
-  /** Opens the file instead of `node:sqlite`: the class `Database` of `better-sqlite3` or `libsql`, or a similar one. */
+  /**
+   * Opens the file instead of `node:sqlite`: the class `Database` of `better-sqlite3` or `libsql`, or a similar one.
+   */
   readonly driver?: SqliteDriver<Database> | undefined
   /** The storage's clock. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'> | undefined

@@ -7,7 +7,7 @@ import { NotifierError } from '../errors/notifier-error.ts'
 export interface BoundsOptions {
   /** Bytes of each text of a message or template, as written and as rendered. Default 262,144 (256 KiB). */
   readonly textBytes?: number | undefined
-  /** Bytes of all texts of a template, those of its locales included. Default 1,048,576 (1 MiB). */
+  /** Bytes of all texts of a template with its locales. Default 1,048,576 (1 MiB). */
   readonly templateBytes?: number | undefined
   /** Bytes of the texts of a layout or partial together. Default 131,072 (128 KiB). */
   readonly sharedTextBytes?: number | undefined
@@ -15,14 +15,11 @@ export interface BoundsOptions {
   readonly variablesBytes?: number | undefined
   /** Tags of a text with its layout and partials; a section has two. Default 2,000. */
   readonly tags?: number | undefined
-  /** Tags of all texts of a template, those of its locales included. Default 10,000. */
+  /** Tags of all texts of a template with its locales. Default 10,000. */
   readonly templateTags?: number | undefined
-  /**
-   * Tags and texts that a message expands, the parts of its messages from catalogues included: lists repeat them. Default
-   * 25,000.
-   */
+  /** Tags and texts that a message expands; lists repeat them. Default 25,000. */
   readonly expandedTags?: number | undefined
-  /** Links of a mail whose clicks are counted; others stay as they are. Default 500. */
+  /** Links of a mail whose clicks are counted. Default 500. */
   readonly trackedLinks?: number | undefined
   /** Messages of a catalogue. Default 1,000. */
   readonly catalogueMessages?: number | undefined
@@ -30,11 +27,9 @@ export interface BoundsOptions {
   readonly catalogueBytes?: number | undefined
   /** Characters of a message of a catalogue. Default 2,000. */
   readonly messageCharacters?: number | undefined
-  /**
-   * Arguments, number signs and branches of a message of a catalogue, and the words of its number formats. Default 100.
-   */
+  /** Arguments, number signs, branches and words of number formats of a message of a catalogue. Default 100. */
   readonly messageTokens?: number | undefined
-  /** The same in all messages of a catalogue. Default 10,000. */
+  /** The same in a catalogue. Default 10,000. */
   readonly catalogueTokens?: number | undefined
   /** Locales of a template, and locales with a catalogue. Default 50. */
   readonly locales?: number | undefined

@@ -52,8 +52,8 @@ export interface StartOptions {
 
 export interface StopOptions {
   /**
-   * Longest wait for running attempts and calls, and for a running start, in milliseconds; then attempts are aborted.
-   * At least 0. Default 10 000. A second call of `stop` can shorten it.
+   * Longest wait for running attempts and calls, in milliseconds; then attempts are aborted. A second call of `stop`
+   * can shorten it. Default 10 000.
    */
   readonly timeoutMs?: number | undefined
 }

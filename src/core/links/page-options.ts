@@ -10,8 +10,8 @@ import type { PageTextsByLanguage } from './page-texts.ts'
 /** The pages behind the links in messages. */
 export interface PageOptions {
   /**
-   * Texts by language (`de`, `pt-BR`), which replace or extend the built-in ones in English, German, French, Spanish and
-   * Arabic. A missing text is that of the base language, or else English.
+   * Texts by language (`de`, `pt-BR`), which replace or extend the built-in ones in English, German, French, Spanish
+   * and Arabic.
    */
   readonly texts?: PageTextsByLanguage | undefined
 }

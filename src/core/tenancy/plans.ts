@@ -4,18 +4,18 @@ import type { PlanRetention } from './retention.ts'
 export interface Plan {
   /** API requests in any sliding window of `windowMs`. */
   readonly requests: { readonly limit: number; readonly windowMs: number } | null
-  /** Notifications accepted in any sliding hour. Each copy of a mail counts as one more. */
+  /** Notifications, with each copy of a mail, accepted in any sliding hour. */
   readonly notificationsPerHour: number | null
   /** Concurrent requests. */
   readonly concurrentRequests: number | null
-  /** Notifications accepted in a calendar month, UTC. Each copy of a mail counts as one more. */
+  /** The same in a calendar month, UTC. */
   readonly notificationsPerMonth: number | null
   /**
-   * Bytes of all that it stores besides notifications: templates with their versions and drafts, layouts, partials,
-   * messages, categories, preferences, uploads, suppressions and keys, each with 200 for its row.
+   * Bytes of all that it stores besides notifications: templates with their versions, layouts, messages, preferences,
+   * uploads, suppressions, keys; each with 200 for its row.
    */
   readonly storedBytes: number | null
-  /** How long its notifications are kept. An organization can have its own days. Default: as in the option `retention`. */
+  /** How long its notifications are kept. Default: as in the option `retention`. */
   readonly retention?: PlanRetention | undefined
 }
 

@@ -18,12 +18,9 @@ export type People =
 /** Where the addresses of people come from: the application's own users. */
 export interface RecipientOptions {
   /**
-   * Looks up people, many at once: at most 1,000 different ids. Called when a message to a `recipient` is accepted, and
-   * again before an attempt that comes more than a minute later.
-   *
-   * Must answer within `timeoutMs`. If it rejects, sends are answered with `service_unavailable`, and what waits is tried
-   * again later. Wrong data of one person concerns only the messages to that person, which are refused with
-   * `invalid_person`.
+   * Looks up people, at most 1,000 different ids: when a message is accepted, and again before an attempt more than a
+   * minute later. If it rejects, sends are answered with `service_unavailable`, and what waits is tried again later.
+   * Wrong data of one person refuses only the messages to that person (`invalid_person`).
    */
   resolve(
     ids: readonly string[],

@@ -29,8 +29,8 @@ export interface ProviderOptions {
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below 1
-   * (0.5: one in two seconds).
+   * Most messages per second, shared by all processes with the same rate limiter. Also a fraction (0.5: one in two
+   * seconds).
    *
    * @default no limit
    */

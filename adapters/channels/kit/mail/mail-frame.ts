@@ -17,8 +17,8 @@ export interface MailOptions {
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
   /**
-   * Other senders that a message may name (`email.from`): addresses (`news@example.com`), and domains (`example.com`: every
-   * address there). The provider must have verified them.
+   * Other senders that a message may name (`email.from`) and the provider has verified: addresses
+   * (`news@example.com`), and domains (`example.com`, without subdomains).
    *
    * @default none: only the address of `from`, with any name
    */
