@@ -19,7 +19,7 @@ export interface Costs {
   readonly providerMs: number
   /** One commit that waits for the disk, in milliseconds. Commits that arrive meanwhile share the next one. */
   readonly commitMs: number
-  /** Stored bytes of one notification with one webhook endpoint (docs/tasks/scaling.md). */
+  /** Stored bytes of one notification with one webhook endpoint (docs/understand/postgresql.md). */
   readonly bytes: number
   /** Ratio of the busiest seconds of a day to its mean. */
   readonly peak: number

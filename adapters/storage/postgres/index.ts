@@ -14,7 +14,8 @@ export type {
 
 /**
  * Stores everything in PostgreSQL 13 or later, in its own schema, for any number of processes and machines. Uses a pool
- * of `pg`. See docs/tasks/scaling.md for pools, partitions and growth.
+ * of `pg`. See docs/tasks/scaling.md, and docs/understand/postgresql.md
+ * for partitions and growth.
  *
  * @throws NotifierError `invalid_configuration`
  *
