@@ -195,7 +195,7 @@ export const en = {
     redelivered: 'The event is being sent again.',
     redeliverSince: 'Redeliver',
     redeliverTitle: 'Redeliver events',
-    redeliverHint: 'Sends all events again that failed or were held since this time.',
+    redeliverHint: 'Sends all events again that have failed or been held since this time.',
     since: 'Since',
     redeliveredCount: (count: number) =>
       count === 1 ? '1 event is being sent again.' : `${count} events are being sent again.`,

@@ -47,7 +47,7 @@ export function SuppressForm({
           }}
         />
         <FormActions state={form} onCancel={onClose}>
-          {said.create}
+          {said.confirm}
         </FormActions>
       </Form>
     </Dialog>

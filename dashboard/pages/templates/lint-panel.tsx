@@ -13,6 +13,7 @@ export function LintPanel({
   /** What the preview says of the text already. */
   readonly told: string | undefined
 }) {
+  if (lint === null && error === null) return null
   const findings = lint?.findings.filter(({ message }) => message !== told) ?? []
   return (
     <section class="lint" aria-labelledby="lint-title">

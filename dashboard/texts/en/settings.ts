@@ -64,6 +64,7 @@ export const settings = {
     title: 'Suppressions',
     intro: 'Recipients that get no more messages: mail to them bounced, or they complained or opted out.',
     create: 'Suppress a recipient',
+    confirm: 'Suppress',
     channel: 'Channel',
     to: 'Recipient',
     address: 'Whole address',
