@@ -56,6 +56,7 @@ import { createFindAddress } from './core/people/address-now.ts'
 import { createPepper } from './core/people/pepper.ts'
 import { createPersonHashes } from './core/people/person-hashes.ts'
 import { assertCustody } from './core/people/personal-records.ts'
+import type { OutgoingHttp } from './core/ports/outgoing.ts'
 import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
@@ -522,12 +523,21 @@ function createHttpParts(core: Core, guard: Lifecycle['guard']) {
     maxUploadBytes: core.attachments.maxBytes,
     limits,
     checkProviders: () => checkProviders(registry, clock),
+    reach: (organizationId: string, url: string) => reach(core.outgoing, organizationId, url),
     inspectStorage: async () => core.storage.inspect?.(),
     pageTexts: core.pageTexts,
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
     routes: core.pluggedIn.routes.map((route) => guardedRoute(route, guard)),
   }
+}
+
+/** Timeout of a question whether a webhook endpoint answers. */
+const REACH_MS = 5_000
+
+async function reach(outgoing: OutgoingHttp, organizationId: string, url: string): Promise<string | null> {
+  const result = await outgoing.head({ organizationId, url, headers: {}, timeoutMs: REACH_MS })
+  return result.kind === 'failed' ? result.message : null
 }
 
 /** A route of a plug-in, which needs nothing of the notifier. */

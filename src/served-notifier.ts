@@ -37,6 +37,8 @@ export interface ServedNotifier
   readonly kinds: readonly KnownKind[]
   /** Asks the providers that serve all organizations whether they work. Never rejects. */
   checkProviders(): Promise<readonly CheckedProvider[]>
+  /** Asks whether something answers at the URL of a webhook endpoint. @returns the fault; null: it answers. Never rejects */
+  reach(organizationId: string, url: string): Promise<string | null>
   /** Undefined: the storage has no schema. May be called before a start. */
   inspectStorage(): Promise<StorageInspection | undefined>
   /** Largest uploaded file in bytes. */

@@ -64,8 +64,21 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    about: 'Check Node.js, the configuration, the storage and each provider, with a remedy for each finding.',
-    examples: ['carillon doctor'],
+    about:
+      'Check Node.js, the configuration, storage, clocks, providers, senders and webhooks, with a remedy for each finding.',
+    flags: {
+      dns: {
+        value: 'server',
+        about: 'DNS server to ask about senders. Default: those of the system.',
+        many: true,
+      },
+      dkim: {
+        value: 'selector',
+        about: 'Name of a DKIM key to check for each domain of senders.',
+        many: true,
+      },
+    },
+    examples: ['carillon doctor', 'carillon doctor --dkim s1 --dns 1.1.1.1'],
     needs: 'notifier',
     load: () => import('./commands/doctor.ts').then(({ doctor }) => doctor),
   },

@@ -1,4 +1,5 @@
-import type { OutgoingHttp } from '../core/ports/outgoing.ts'
+import type { HttpResult } from '../core/channels/http-answer.ts'
+import type { OutgoingHttp, PostRequest } from '../core/ports/outgoing.ts'
 import { addressGuard } from './address-guard.ts'
 import { createConnections } from './connections.ts'
 import { dnsLookup } from './dns-lookup.ts'
@@ -69,32 +70,35 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
     ca: ca === undefined ? undefined : [ca].flat(),
   })
 
-  return {
-    post(request) {
-      const startedAt = performance.now()
-      const checked = checkUrl(request.url, guard, allowHttp, named)
-      if (checked.kind === 'refused') {
-        return Promise.resolve({
-          kind: 'failed',
-          reason: 'blocked',
-          requestSent: false,
-          message: checked.why,
-          durationMs: 0,
-        })
-      }
-      return exchange({
-        method: 'POST',
-        url: checked.url,
-        owner: request.organizationId,
-        connections,
-        headers: request.headers,
-        body: request.body,
-        timeoutMs: request.timeoutMs,
-        maxResponseBytes: request.maxResponseBytes ?? DEFAULT_BODY_BYTES,
-        signal: request.signal,
-        startedAt,
+  function send(method: 'POST' | 'HEAD', request: PostRequest): Promise<HttpResult> {
+    const startedAt = performance.now()
+    const checked = checkUrl(request.url, guard, allowHttp, named)
+    if (checked.kind === 'refused') {
+      return Promise.resolve({
+        kind: 'failed',
+        reason: 'blocked',
+        requestSent: false,
+        message: checked.why,
+        durationMs: 0,
       })
-    },
+    }
+    return exchange({
+      method,
+      url: checked.url,
+      owner: request.organizationId,
+      connections,
+      headers: request.headers,
+      body: request.body,
+      timeoutMs: request.timeoutMs,
+      maxResponseBytes: request.maxResponseBytes ?? DEFAULT_BODY_BYTES,
+      signal: request.signal,
+      startedAt,
+    })
+  }
+
+  return {
+    post: (request) => send('POST', request),
+    head: (request) => send('HEAD', { ...request, body: '' }),
     refuses(url) {
       const checked = checkUrl(url, guard, allowHttp, named)
       return checked.kind === 'refused' ? checked.why : null

@@ -53,6 +53,7 @@ export interface RecordingProvider extends Omit<Provider, 'kind'> {
 export function recordingProvider(options: RecordingProviderOptions = {}): RecordingProvider {
   assertOptionNames('recordingProvider', options, {
     ...COMMON_RULES,
+    senders: true,
     send: FUNCTION,
     accepts: FUNCTION,
     refuses: FUNCTION,

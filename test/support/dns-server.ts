@@ -7,13 +7,19 @@ export interface DnsServer {
   close(): Promise<void>
 }
 
-const RECORDS: Readonly<Record<number, (address: string) => Buffer>> = {
+const TYPES = { A: 1, TXT: 16, AAAA: 28 } as const
+
+const RECORDS: Readonly<Record<number, (answer: string) => Buffer>> = {
   1: (address) => Buffer.from(address.split('.').map(Number)),
+  16: (text) => {
+    const parts = text.match(/.{1,255}/gs) ?? ['']
+    return Buffer.concat(parts.flatMap((part) => [Buffer.from([part.length]), Buffer.from(part, 'latin1')]))
+  },
   28: (address) => Buffer.from(address.split(':').join(''), 'hex'),
 }
 
 /**
- * @param answers by name, addresses of either family, IPv6 with all of its digits; null: no answer ever comes. Other
+ * @param answers by name, addresses of either family, IPv6 with all of its digits, and texts; null: no answer ever comes. Other
  *   names do not exist.
  */
 export async function dnsServer(
@@ -25,7 +31,7 @@ export async function dnsServer(
     const found = answers[name]
     if (found === null) return
     const records = (found ?? [])
-      .filter((one) => one.includes(':') === (type === 28))
+      .filter((one) => typeOf(one) === type)
       .map((one) => record(type, RECORDS[type]?.(one) ?? Buffer.alloc(0)))
     const head = Buffer.from(question.subarray(0, 12))
     // An answer, recursive; 3: there is no such name.
@@ -39,6 +45,11 @@ export async function dnsServer(
     address: `127.0.0.1:${socket.address().port}`,
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   }
+}
+
+function typeOf(answer: string): number {
+  if (/^[\d.]+$/.test(answer)) return TYPES.A
+  return /^[\da-f:]+$/.test(answer) ? TYPES.AAAA : TYPES.TXT
 }
 
 function read(question: Buffer): { readonly name: string; readonly type: number; readonly end: number } {

@@ -70,6 +70,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
         posts.push(request)
         return world.answer(request)
       },
+      head: () => Promise.reject(new Error('Events are posted.')),
       refuses: (url: string) => (url.includes('127.0.0.1') ? 'A private address.' : null),
       async close() {},
     },

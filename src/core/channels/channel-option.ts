@@ -288,10 +288,17 @@ function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   }
   assertSameKind(at, kind, plugin)
   assertLimits(at, plugin)
+  assertSenders(at, plugin)
   for (const method of HOOKS) {
     if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
       throw wrong(`${at}.${method}`, 'a function')
   }
+}
+
+function assertSenders(at: string, { senders }: Provider): void {
+  const given: unknown = senders ?? []
+  if (!Array.isArray(given) || given.some((sender) => typeof sender !== 'string'))
+    throw wrong(`${at}.senders`, 'a list of addresses and domains')
 }
 
 function assertLimits(at: string, plugin: Provider): void {

@@ -10,6 +10,8 @@ export interface CheckedProvider {
   readonly result: 'works' | 'fails' | 'unknown'
   /** Why it fails. Null: it does not. */
   readonly reason: string | null
+  /** Of a mail provider, the addresses and domains from which it sends. */
+  readonly senders: readonly string[]
 }
 
 const CHECK_MS = 30_000
@@ -22,7 +24,8 @@ export function checkProviders(
   const providers = channels.flatMap((channel) => shared(channel)?.providers ?? [])
   return Promise.all(
     providers.map(async ({ channel, name, plugin }): Promise<CheckedProvider> => {
-      if (plugin.check === undefined) return { channel, name, result: 'unknown', reason: null }
+      const senders = channel === 'email' ? (plugin.senders ?? []) : []
+      if (plugin.check === undefined) return { channel, name, result: 'unknown', reason: null, senders }
       let reason: string | null = `check() has not ended within ${CHECK_MS / 1_000} s.`
       async function ask(): Promise<void> {
         try {
@@ -33,7 +36,7 @@ export function checkProviders(
         }
       }
       await within(ask(), CHECK_MS, clock)
-      return { channel, name, result: reason === null ? 'works' : 'fails', reason }
+      return { channel, name, result: reason === null ? 'works' : 'fails', reason, senders }
     }),
   )
 }

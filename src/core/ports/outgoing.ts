@@ -11,6 +11,8 @@ import type { HttpResult } from '../channels/http-answer.ts'
 export interface OutgoingHttp {
   /** Sends a POST. Never rejects: every end is a {@link HttpResult}. */
   post(request: PostRequest): Promise<HttpResult>
+  /** Sends a HEAD in the same way: whether something answers. */
+  head(request: Omit<PostRequest, 'body'>): Promise<HttpResult>
   /**
    * Checks a URL as {@link post} would before it connects: form, scheme, credentials, port and literal address.
    *

@@ -32,6 +32,11 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
   readonly maxPerSecond?: number | undefined
   /** Timeout of a `send` in milliseconds; then its signal aborts. Default 30 000. */
   readonly timeoutMs?: number | undefined
+  /**
+   * Addresses and domains from which messages may come, in canonical form: those of mail are checked for SPF, DKIM and DMARC
+   * by `carillon doctor`. Default: unknown.
+   */
+  readonly senders?: readonly string[] | undefined
   /** When to repeat failed attempts. Default: 8 attempts, exponential with full jitter, 1 s to 15 min. */
   readonly retry?: RetryPolicy | undefined
   /**

@@ -109,14 +109,17 @@ export function mailFrame(plugin: string, mail: MailOptions): MailFrame {
 }
 
 /**
- * The member of a mail provider that refuses senders which its options do not allow.
+ * The members of a mail provider that name its senders, and refuse those which its options do not allow.
  *
  * @example
  * const frame = mailFrame('acmeMail', { from: 'Shop <shop@example.com>' })
  * const acmeMail = { name: 'acme-mail', ...sendersOnly(frame) }
  */
-export function sendersOnly({ senders }: MailFrame): Required<Pick<Provider<EmailKind>, 'refuses'>> {
+export function sendersOnly({
+  senders,
+}: MailFrame): Required<Pick<Provider<EmailKind>, 'refuses' | 'senders'>> {
   return {
+    senders: [...senders],
     refuses: ({ from }) =>
       from === undefined || isListedSender(canonicalEmail(from.address), senders) ? null : FOREIGN,
   }

@@ -49,6 +49,7 @@ async function create(post: (request: PostRequest) => HttpResult | Promise<HttpR
         posts.push({ request, at: clock.monotonic() })
         return post(request)
       },
+      head: () => Promise.reject(new Error('Events are posted.')),
       refuses: () => null,
       async close() {},
     },
