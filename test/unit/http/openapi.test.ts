@@ -134,6 +134,7 @@ describe('the document', () => {
     expect(lists.map(({ name, explode }) => [name, explode])).toEqual([
       ['ids', false],
       ['ids', false],
+      ['ids', false],
     ])
     for (const { schema } of parameters.filter(({ name }) => name === 'offset')) {
       expect(schema).toMatchObject({ maximum: 2_000 })
