@@ -66,7 +66,7 @@ export async function loadNotifier(
   if (file === null) {
     throw new Exit(
       'configuration',
-      `There is no ${FILES.join(', ')} in this folder or above it. Give one with "--config", or the URL of a service with "--url".`,
+      `There is no ${FILES.join(', ')} in this folder or above it. "carillon init" writes one. Or give one with "--config", or the URL of a service with "--url".`,
     )
   }
   if (!existsSync(file)) throw new Exit('configuration', `There is no file ${file}.`)

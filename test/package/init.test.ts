@@ -1,6 +1,10 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { initializeAndSend, linkBinaries } from './initialized.ts'
 
@@ -65,3 +69,25 @@ test.for(Object.entries(FRAMEWORKS).filter(([name]) => name !== 'NestJS'))(
     await consumer.compile(['carillon.config.ts', 'carillon.server.ts'], { folder, skipLibCheck: true })
   },
 )
+
+test('carillon dev serves what init wrote, from the packed package', async () => {
+  const cwd = join(consumer.directory, await project('dev', [], 'commonjs'))
+  const bin = join(consumer.directory, 'node_modules', 'carillon', 'dist', 'cli', 'bin.js')
+  expect(spawnSync(process.execPath, [bin, 'init', '--yes'], { cwd }).status).toBe(0)
+  const child = spawn(process.execPath, [bin, 'dev', '--port', '0', '--json'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  const { mailbox, api, apiKey } = JSON.parse(line)
+  const sent = await fetch(`${api}/v1/notify`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: 'email', to: 'ada@example.com', subject: 'Hello', text: 'Hi' }),
+  })
+  expect(sent.status).toBe(201)
+  const caught = async () => (await fetch(`${mailbox}/api/messages`)).text()
+  await expect.poll(caught).toContain('"subject":"Hello"')
+  expect(existsSync(join(cwd, '.carillon', 'notifications.db'))).toBe(false)
+})

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
 import type { MultiTenantNotifier } from '../../notifier.ts'
@@ -16,16 +16,20 @@ interface Kept {
 /** The folder of the development service, which version control leaves out. */
 export interface KeptFolder {
   readonly database: string
+  create(): void
   read(): Kept
   write(kept: Kept): void
 }
 
 export function keptFolder(folder: string): KeptFolder {
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, '.gitignore'), DATA_IGNORED)
+  const ignored = join(folder, '.gitignore')
   const file = join(folder, 'dev.json')
   return {
     database: join(folder, 'dev.db'),
+    create() {
+      mkdirSync(folder, { recursive: true })
+      if (!existsSync(ignored)) writeFileSync(ignored, DATA_IGNORED)
+    },
     read() {
       try {
         return JSON.parse(readFileSync(file, 'utf8'))

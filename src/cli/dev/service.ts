@@ -104,6 +104,7 @@ export async function openService(terminal: Terminal, places: Places): Promise<D
       messages: { ...messages, ...texts?.messages },
     })
     const notifier = servedNotifier(configured).changed(change)
+    folder.create()
     notifier.on('error', (error) => note(terminal, error.message))
     try {
       await notifier.start()

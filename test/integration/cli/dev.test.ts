@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -71,7 +71,7 @@ test('without a configuration, it serves API, dashboard, mailbox and simulator u
   expect(ended).toMatchObject({ code: 130, err: '' })
 
   // What it keeps, version control leaves out.
-  expect(readFileSync(join(cwd, '.carillon', '.gitignore'), 'utf8')).toBe('*\n')
+  expect(readFileSync(join(cwd, '.carillon', '.gitignore'), 'utf8')).toBe('*\n!.gitignore\n')
   const again = await develop(cwd)
   expect(again.links.apiKey).toBe(first.links.apiKey)
   expect((await again.call(`/v1/notifications/${bounced.body.id}`)).body.status).toBe('failed')
@@ -157,6 +157,18 @@ test('events are posted with a secret that stays the same, also to another addre
   await stop()
 })
 
+test.for([
+  [[], 403],
+  [['--host', '0.0.0.0'], 200],
+] as const)('with %j, the mailbox answers other names with %i', async ([argv, status]) => {
+  const { links, stop } = await develop(folder(), ...argv)
+  const request = get(`${links.mailbox}/api/messages`, { headers: { host: 'box.example' } })
+  const [response] = await once(request, 'response')
+  expect(response.statusCode).toBe(status)
+  response.resume()
+  await stop()
+})
+
 test('a port that another program has is refused with a remedy', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -169,10 +181,16 @@ test('a port that another program has is refused with a remedy', async () => {
   })
 })
 
+test('a configuration that does not exist gets no folder beside it', async () => {
+  const cwd = folder()
+  const ended = await spawnCarillon(['dev', '--port', '0', '--config', 'missing.mjs'], { cwd }).outcome
+  expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringContaining('missing.mjs') })
+  expect(readdirSync(cwd)).toEqual([])
+})
+
 test.for([
   [['--port', '70000'], 2, '--port must be'],
   [['--host', '192.0.2.1'], 3, 'no address 192.0.2.1'],
-  [['--config', 'missing.mjs'], 3, 'missing.mjs'],
   [['--templates', 'missing'], 4, 'missing'],
   [['--forward-to', 'nowhere'], 4, 'The URL cannot be parsed'],
 ] as const)('carillon dev %j ends with %i', async ([argv, code, says]) => {
