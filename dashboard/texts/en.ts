@@ -23,8 +23,8 @@ export const en = {
     organization: 'Organization',
     allOrganizations: 'All organizations',
     chooseOrganization: 'Choose an organization…',
-    oneOrganization: 'This page shows one organization at a time. Choose one to see it.',
-    organizations: 'Show the organizations',
+    oneOrganization: 'This page shows one organization at a time.',
+    organizations: 'Choose an organization',
     back: 'Back',
   },
   pages: {

@@ -79,7 +79,7 @@ describeDashboard('all organizations together', options, (suite) => {
     }
     expect(asked.filter((url) => url.includes('/api/'))).toEqual([])
     await assertAccessible(page)
-    await page.getByRole('link', { name: 'Show the organizations' }).click()
+    await page.getByRole('link', { name: 'Choose an organization' }).click()
     await page.getByRole('row', { name: /bolt & Sons/ }).waitFor()
   })
 

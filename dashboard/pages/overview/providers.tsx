@@ -71,12 +71,13 @@ function LastError({ of: { lastError } }: { readonly of: Provider }) {
   if (lastError === null) return <span class="muted">{texts.time.never}</span>
   const { code, providerCode, message, at } = lastError
   return (
-    <span>
+    <div class="cause">
       {code === null ? null : <code>{code}</code>}{' '}
-      {providerCode === null ? null : <code>{providerCode}</code>} {message}{' '}
+      {providerCode === null ? null : <code>{providerCode}</code>}{' '}
       <span class="muted">
         <Time at={at} />
       </span>
-    </span>
+      {message === null ? null : <p class="hint long">{message}</p>}
+    </div>
   )
 }

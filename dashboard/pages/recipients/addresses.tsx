@@ -85,7 +85,7 @@ function Standing({ of: { channel, to } }: { readonly of: Address }) {
   if (found === undefined) return <span class="muted">{said.notSuppressed}</span>
   return (
     <a class="standing" href={hrefOf(inOrganization('/suppressions'), { channel, to })}>
-      <Badge tone="bad">{said.suppressed(settings.suppressions.reasons[found.reason] ?? found.reason)}</Badge>
+      <Badge tone="bad">{settings.suppressions.reasons[found.reason] ?? found.reason}</Badge>
       <Time at={found.createdAt} style="short" />
     </a>
   )
