@@ -126,7 +126,7 @@ describeDashboard('all organizations together', options, (suite) => {
     await host.notifier.allOrganizations.listen('mirror', () => {})
     await enter('/webhooks')
     await page.getByRole('link', { name: 'listener:mirror' }).click()
-    await page.getByText('A function of the application gets these events.').waitFor()
+    await page.getByText('These events go to a function of the application').waitFor()
     const main = page.getByRole('main')
     expect(await main.getByRole('button').allTextContents()).toEqual(['Redeliver', 'Disable', 'Delete'])
     await assertAccessible(page)
