@@ -12,7 +12,6 @@ import { createSecrets } from './core/access/notifier-secrets.ts'
 import { createKeyLookups } from './core/access/verify-key.ts'
 import { createAudit } from './core/audit/audit.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
-import { checkProviders } from './core/channels/check-providers.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
 import { createEngine, type Engine } from './core/delivery/engine.ts'
@@ -56,7 +55,6 @@ import { createFindAddress } from './core/people/address-now.ts'
 import { createPepper } from './core/people/pepper.ts'
 import { createPersonHashes } from './core/people/person-hashes.ts'
 import { assertCustody } from './core/people/personal-records.ts'
-import type { OutgoingHttp } from './core/ports/outgoing.ts'
 import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
@@ -522,22 +520,20 @@ function createHttpParts(core: Core, guard: Lifecycle['guard']) {
     kinds: knownKinds(kinds, registry.channels),
     maxUploadBytes: core.attachments.maxBytes,
     limits,
-    checkProviders: () => checkProviders(registry, clock),
-    reach: (organizationId: string, url: string) => reach(core.outgoing, organizationId, url),
+    async checkProviders() {
+      const { checkProviders } = await import('./core/channels/check-providers.ts')
+      return checkProviders(registry, clock)
+    },
+    async reach(organizationId: string, url: string) {
+      const { reach } = await import('./core/delivery/reach.ts')
+      return reach(core.outgoing, organizationId, url)
+    },
     inspectStorage: async () => core.storage.inspect?.(),
     pageTexts: core.pageTexts,
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
     routes: core.pluggedIn.routes.map((route) => guardedRoute(route, guard)),
   }
-}
-
-/** Timeout of a question whether a webhook endpoint answers. */
-const REACH_MS = 5_000
-
-async function reach(outgoing: OutgoingHttp, organizationId: string, url: string): Promise<string | null> {
-  const result = await outgoing.head({ organizationId, url, headers: {}, timeoutMs: REACH_MS })
-  return result.kind === 'failed' ? result.message : null
 }
 
 /** A route of a plug-in, which needs nothing of the notifier. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { assertOptionNames, type OptionRule, objectWith } from '../../../src/core/errors/option-names.ts'
@@ -20,18 +19,15 @@ import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { createDueLanes } from './due-lanes.ts'
-import { unavailable } from './errors.ts'
 import { createExpire } from './expire.ts'
 import { createAddFacts, createAddReport } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
 import { createJoin, type SqliteTransaction } from './join.ts'
 import { createLeases } from './leases.ts'
-import { createLockWaits, unlocked } from './lock-waits.ts'
 import { createLogs } from './logs.ts'
-import { migrate, pendingSteps, storedVersion } from './migrate.ts'
-import { migrations } from './migrations/index.ts'
+import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
-import { filesOf, IN_MEMORY, openDatabase, opened } from './open.ts'
+import { filesOf, IN_MEMORY, openDatabase } from './open.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
@@ -153,20 +149,6 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     }
   }
 
-  /** A file that does not exist is not created. */
-  async function versionOf(): Promise<number> {
-    if (!durable) return started ? migrations.length : 0
-    if (!opening.file.startsWith('file:') && !existsSync(opening.file)) return 0
-    const database = opened(options.driver ?? loadSqlite(), opening.file)
-    try {
-      return await createLockWaits().run(() => unlocked(() => storedVersion(database)))
-    } catch (error) {
-      throw unavailable(error)
-    } finally {
-      database.close()
-    }
-  }
-
   async function close(): Promise<void> {
     started = false
     const database = connection.use(undefined)
@@ -194,9 +176,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     check: createCheck(connection),
     inspect: () =>
       serialize(async () => {
-        const version = await versionOf()
-        const steps = pendingSteps(version)
-        return { version, needed: migrations.length, steps, now: connection.now(), missingRights: [] }
+        const { inspect } = await import('./inspect.ts')
+        return inspect(opening.file, started, options.driver ?? loadSqlite(), connection.now)
       }),
     async accept(requests) {
       return accept.set(requests)

@@ -1,23 +1,6 @@
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
-import type { SchemaStep } from '../../../src/core/ports/storage/inspection.ts'
 import type { Connection } from './connection.ts'
-import type { SqliteDatabase } from './driver.ts'
 import { migrations } from './migrations/index.ts'
-
-/** Above what this code needs: of a later one. */
-export function storedVersion(database: SqliteDatabase): number {
-  const [table] = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'carillon_schema_version'").all()
-  if (table === undefined) return 0
-  const [found] = database
-    .prepare('SELECT coalesce(max(version), 0) AS version FROM carillon_schema_version')
-    .all()
-  return (found as { readonly version: number }).version
-}
-
-/** What {@link migrate} would run. */
-export function pendingSteps(version: number): SchemaStep[] {
-  return migrations.slice(version).map((sql, at) => ({ version: version + at + 1, sql }))
-}
 
 /**
  * Migrates the schema in one transaction that takes the write lock first. Of several processes that start at once, one
