@@ -78,7 +78,13 @@ describeWith(
       await page.getByRole('button', { name: 'Unsubscribe from everything optional' }).click()
       await page.getByRole('status').waitFor()
       expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
-      expect((await host.notifier.preferences.get({ recipient: 'user:42' })).channels).toEqual({ '*': false })
+      const channels = async () => (await host.notifier.preferences.get({ recipient: 'user:42' })).channels
+      expect(await channels()).toEqual({ '*': false })
+      await assertAccessible(page)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Your settings are as they were before.').waitFor()
+      expect(await channels()).toEqual({})
+      expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
     })
 
     it('is accessible and fits a phone, in each direction of writing', async () => {

@@ -7,7 +7,7 @@ import { type LinkTarget, readTarget, writeTarget } from '../../core/links/link-
 import type { PeopleFinder } from '../../core/people/finder.ts'
 import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
 import type { Consent } from './consent.ts'
-import { optOut, undoOptOut } from './opting-out.ts'
+import { type Changes, optOut, undoOptOut } from './opting-out.ts'
 import {
   createPreferencePages,
   type PreferencePage,
@@ -15,7 +15,7 @@ import {
   type Topic,
   topicOf,
 } from './page.ts'
-import type { ChangedCell } from './undo.ts'
+import { MOST_UNDO } from './undo.ts'
 
 /** The pages on which people unsubscribe and choose. Tokens prove their origin. Only those that change something stop under maintenance. */
 export interface Pages {
@@ -26,9 +26,10 @@ export interface Pages {
   /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
   unsubscribe(token: string): Promise<Unsubscribed>
   /**
-   * Makes an unsubscription undone. False: the preferences have changed since. Null: an invalid token.
+   * Makes what a page has turned off undone. False: the preferences have changed since. Null: an invalid token.
    *
-   * @param undo see {@link Unsubscribed}
+   * @param token of either page
+   * @param undo see {@link Undoable}
    * @throws as {@link preferences}
    */
   undo(token: string, undo: string): Promise<boolean | null>
@@ -36,8 +37,8 @@ export interface Pages {
   preferencesToken(token: string): Promise<string | null>
   /** The preferences of the token's person. Null: invalid token, or no such organization. @throws NotifierError `service_unavailable` */
   preferences(token: string): Promise<PreferencePage | null>
-  /** Changes the preferences of the token's person. False: invalid token. @throws as {@link preferences} */
-  savePreferences(token: string, post: PreferencePost): Promise<boolean>
+  /** Changes the preferences of the token's person. Null: invalid token. @throws as {@link preferences} */
+  savePreferences(token: string, post: PreferencePost): Promise<Undoable | null>
 }
 
 export interface Unsubscription {
@@ -47,15 +48,17 @@ export interface Unsubscription {
   readonly topic: Topic | null
 }
 
-export interface Unsubscribed extends Unsubscription {
-  /** A token that undoes the unsubscription of this call. Null: it has changed nothing, or too much for a form. */
+export interface Undoable {
+  /**
+   * A token that undoes what this call has turned off. Null: it has changed nothing, or too much for a form, or saved
+   * single choices.
+   */
   readonly undo: string | null
 }
 
-const UNKNOWN: Unsubscribed = { answer: 'unknown', topic: null, undo: null }
+export interface Unsubscribed extends Unsubscription, Undoable {}
 
-/** Most characters of a token in a form: hundreds of cells are left to the preference page. */
-const MOST_UNDO = 3_000
+const UNKNOWN: Unsubscribed = { answer: 'unknown', topic: null, undo: null }
 
 export interface PageServices extends FeatureCore {
   readonly brandingOf: BrandingFinder
@@ -81,6 +84,12 @@ export function createPages(
     onError,
   })
 
+  /** Of a token of either page. */
+  function targetOf(token: string): LinkTarget | null {
+    const { verify } = signer()
+    return readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
+  }
+
   const exists = ({ organizationId }: LinkTarget): Promise<boolean> =>
     isHeeded(organizations.existing(organizationId))
 
@@ -100,8 +109,7 @@ export function createPages(
 
   const shown = underMaintenance<Omit<Pages, 'unsubscribe' | 'undo' | 'savePreferences'>>({
     async frameOf(token) {
-      const { verify } = signer()
-      const target = readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
+      const target = targetOf(token)
       if (target === null) return { locale: null, branding: null }
       const { organizationId, locale } = target
       return { locale, branding: await found(async () => brandingOf(organizationId)) }
@@ -137,19 +145,19 @@ export function createPages(
       return { ...unsubscription, undo: undoToken(target, changes) }
     },
     async undo(token, undo) {
-      const target = readTarget(signer().verify('unsubscribe', token))
+      const target = targetOf(token)
       const changes = target === null ? null : readUndo(target, signer().verify('undo', undo))
       if (target === null || changes === null || !(await exists(target))) return null
       return found(() => undoOptOut(consent, target, changes))
     },
     async savePreferences(token, post) {
       const target = readTarget(signer().verify('preferences', token))
-      return target !== null && isHeeded(preferences.save(target, post))
+      if (target === null) return null
+      const changes = await found(() => preferences.save(target, post))
+      return changes && { undo: undoToken(target, changes) }
     },
   }
 }
-
-type Changes = readonly (readonly ChangedCell[])[]
 
 /** Null: not signed here, or for another link. */
 function readUndo(target: LinkTarget, payload: string | null): Changes | null {

@@ -16,30 +16,44 @@ export function ownersOf(
   return recipient === null ? [byAddress] : [byAddress, ownerByRecipient(hashes, organizationId, recipient)]
 }
 
-/** See `OptOuts`. Returns the changed cells of each record, in the order of {@link ownersOf}. */
-export async function optOut(
-  { categories, book, hashes }: Consent,
+/** The changed cells of each record, in the order of {@link ownersOf}. */
+export type Changes = readonly (readonly ChangedCell[])[]
+
+async function decided(
+  { book, hashes }: Consent,
   target: LinkTarget,
-): Promise<readonly (readonly ChangedCell[])[]> {
-  const { organizationId, channel } = target
-  const category = await categories.find(organizationId, target.category)
-  let changed = NO_PREFERENCES
-  const decide: Decide = (before, now) => {
-    changed = before
-    return category === null
-      ? withoutAll(before, channel, now)
-      : withoutCategory(before, category.id, channel, now)
-  }
+  decide: (owner: PreferenceOwner, ...record: Parameters<Decide>) => ReturnType<Decide>,
+): Promise<Changes> {
   const changes: (readonly ChangedCell[])[] = []
   for (const owner of ownersOf(target, hashes)) {
-    const stored = await book.update(owner, 'any', decide)
+    let changed = NO_PREFERENCES
+    const stored = await book.update(owner, 'any', (before, now) => {
+      changed = before
+      return decide(owner, before, now)
+    })
     changes.push(changesBetween(changed, preferencesIn(stored)))
   }
   return changes
 }
 
+/** See `OptOuts`. */
+export async function optOut(consent: Consent, target: LinkTarget): Promise<Changes> {
+  const { organizationId, channel } = target
+  const category = await consent.categories.find(organizationId, target.category)
+  return decided(consent, target, (_, before, now) =>
+    category === null ? withoutAll(before, channel, now) : withoutCategory(before, category.id, channel, now),
+  )
+}
+
+/** Turns off everything that is optional, on all channels of a person. @throws as {@link optOut} */
+export async function optOutOfAll(consent: Consent, target: LinkTarget): Promise<Changes> {
+  return decided(consent, target, ({ by }, before, now) =>
+    withoutAll(before, by === 'address' ? target.channel : ALL, now),
+  )
+}
+
 /**
- * Restores the cells that {@link optOut} has changed, except those that have changed since.
+ * Restores the cells that {@link optOut} or {@link optOutOfAll} has changed, except those that have changed since.
  *
  * @returns whether all of them are as before
  * @throws as {@link optOut}
@@ -47,7 +61,7 @@ export async function optOut(
 export async function undoOptOut(
   { book, hashes }: Consent,
   target: LinkTarget,
-  changes: readonly (readonly ChangedCell[])[],
+  changes: Changes,
 ): Promise<boolean> {
   let isWhole = true
   for (const [index, owner] of ownersOf(target, hashes).entries()) {
@@ -57,12 +71,4 @@ export async function undoOptOut(
     isWhole &&= isUndone(preferencesIn(stored), own)
   }
   return isWhole
-}
-
-/** Turns off everything that is optional, on all channels of a person. @throws as {@link optOut} */
-export async function optOutOfAll({ book, hashes }: Consent, target: LinkTarget): Promise<void> {
-  for (const owner of ownersOf(target, hashes)) {
-    const channel = owner.by === 'address' ? target.channel : ALL
-    await book.update(owner, 'any', (before, now) => withoutAll(before, channel, now))
-  }
 }

@@ -7,9 +7,10 @@ import { page } from '../../core/rest/schemas.ts'
 import type { Pages } from './link-pages.ts'
 import { isOneClick } from './one-click.ts'
 import type { PreferencePost } from './page.ts'
-import { preferencePage, type Saved } from './page-view.ts'
+import { type PostedBefore, preferencePage } from './page-view.ts'
 import { preferencePageQuery } from './query-schemas.ts'
 import { type ChosenHours, chosenHours } from './quiet-form.ts'
+import { MOST_UNDO } from './undo.ts'
 import { confirmPage, donePage, incompletePage, requiredPage, undonePage } from './unsubscribe-view.ts'
 
 /** The methods of a notifier that the handlers use. */
@@ -39,6 +40,7 @@ const PREFERENCES: FormBody = {
       was: { type: 'string', description: 'The cells `category:channel` that the page showed as on.' },
       on: { type: 'array', items: { type: 'string' }, description: 'Those that are on.' },
       none: { type: 'string', description: 'Instead of both: turns everything optional off.' },
+      undo: { type: 'string', description: 'Instead of all: what the page after that has to undo it.' },
     },
   },
   incomplete: [415, 422],
@@ -111,11 +113,16 @@ async function undoUnsubscription(
 async function preferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const texts = await lookFor(context, notifier)
   const page = await notifier.pages.preferences(tokenIn(context))
-  return page === null ? unknownPage(texts) : preferencePage(texts, page, savedIn(context))
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, postedIn(context))
 }
 
-function savedIn({ query: { saved } }: RequestContext): Saved {
-  return saved === 'all' || saved === 'partly' ? saved : null
+const SAID = ['all', 'partly', 'undone', 'changed'] as const
+
+function postedIn({ query: { saved, undo } }: RequestContext): PostedBefore {
+  return {
+    saved: SAID.find((each) => each === saved) ?? null,
+    undo: typeof undo === 'string' && undo.length <= MOST_UNDO ? undo : null,
+  }
 }
 
 /** Answers with a redirect, so that reloading the page posts nothing again. */
@@ -123,14 +130,31 @@ async function savePreferences(context: RequestContext, notifier: Served): Promi
   const token = tokenIn(context)
   const form = formIn(context)
   if (typeof form === 'number') return unread(form, context, notifier)
-  const quietHours = chosenHours(form)
-  if (!(await notifier.pages.savePreferences(token, postOf(form, quietHours))))
-    return unknownPage(await lookFor(context, notifier))
-  const location = `${queryFor(token, context)}&saved=${quietHours === 'wrong' ? 'partly' : 'all'}`
+  const posted = await postedBy(form, token, notifier)
+  if (posted === null) return unknownPage(await lookFor(context, notifier))
+  const { saved, undo } = posted
+  const undoing = undo === null ? '' : `&undo=${encodeURIComponent(undo)}`
+  const location = `${queryFor(token, context)}&saved=${saved}${undoing}`
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: location },
   }
+}
+
+/** Null: an invalid link. */
+async function postedBy(
+  form: URLSearchParams,
+  token: string,
+  { pages }: Served,
+): Promise<PostedBefore | null> {
+  const undo = form.get('undo')
+  if (undo !== null) {
+    const isUndone = await pages.undo(token, undo)
+    return isUndone === null ? null : { saved: isUndone ? 'undone' : 'changed', undo: null }
+  }
+  const quietHours = chosenHours(form)
+  const done = await pages.savePreferences(token, postOf(form, quietHours))
+  return done && { ...done, saved: quietHours === 'wrong' ? 'partly' : 'all' }
 }
 
 /** The posted form, or the status that refuses it. A parser of the host may have read a form in parts. */
@@ -139,13 +163,15 @@ function formIn({ request, bytes }: RequestContext): URLSearchParams | 415 | 422
   const isRead = request.parsedBody !== undefined && type.trim() === 'multipart/form-data'
   if (type.trim() !== URL_ENCODED && !isRead) return 415
   const form = formFields(bytes, MOST_FIELDS)
-  return form !== null && (form.has('was') || form.has('none')) ? form : 422
+  return form !== null && ['was', 'none', 'undo'].some((name) => form.has(name)) ? form : 422
 }
 
 async function unread(status: 415 | 422, context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const texts = await lookFor(context, notifier)
   const page = await notifier.pages.preferences(tokenIn(context))
-  return page === null ? unknownPage(texts) : preferencePage(texts, page, 'nothing', status)
+  return page === null
+    ? unknownPage(texts)
+    : preferencePage(texts, page, { saved: 'nothing', undo: null }, status)
 }
 
 function postOf(form: URLSearchParams, quietHours: ChosenHours): PreferencePost {

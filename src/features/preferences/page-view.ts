@@ -9,13 +9,22 @@ import { quietFieldset } from './quiet-view.ts'
 
 type Texts = LocalTexts['texts']
 
-/** What the page says about a post. `partly`: the quiet hours are not saved. `nothing`: the form could not be read. */
-export type Saved = 'all' | 'partly' | 'nothing' | null
+/**
+ * What the page says about a post. `partly`: the quiet hours are not saved. `undone`: an earlier one is undone. `changed`:
+ * it is not, because the preferences have changed since. `nothing`: the form could not be read.
+ */
+type Saved = 'all' | 'partly' | 'undone' | 'changed' | 'nothing' | null
+
+export interface PostedBefore {
+  readonly saved: Saved
+  /** A token that undoes it. Null: there is none. */
+  readonly undo: string | null
+}
 
 export function preferencePage(
   { texts, ...look }: PageLook,
   { categories, quiet }: PreferencePage,
-  saved: Saved,
+  { saved, undo }: PostedBefore,
   status = 200,
 ): HandlerResult {
   const shown = categories
@@ -24,7 +33,7 @@ export function preferencePage(
   const choices = table(categories, texts)
   const was = `<input type="hidden" name="was" value="${escapeHtml(shown.join(' '))}">`
   const body =
-    `${noticeOf(saved, texts)}<p>${escapeHtml(texts.intro)}</p>` +
+    `${noticeOf(saved, texts)}${undoForm(texts, undo)}<p>${escapeHtml(texts.intro)}</p>` +
     `<form method="post">${was}${choices}${quietFieldset(quiet, { texts, language: look.language })}<button>${escapeHtml(texts.save)}</button></form>` +
     `<form method="post"><p>${escapeHtml(texts.noneHint)}</p>` +
     `<button class="plain" name="none" value="1">${escapeHtml(texts.none)}</button></form>`
@@ -32,9 +41,26 @@ export function preferencePage(
 }
 
 function noticeOf(saved: Saved, texts: Texts): string {
-  const said = saved === 'all' || saved === 'partly' ? `<p role="status">${escapeHtml(texts.saved)}</p>` : ''
-  const fault = saved === 'partly' ? texts.quietWrong : saved === 'nothing' ? texts.unread : null
-  return fault === null ? said : `${said}<p role="alert">${escapeHtml(fault)}</p>`
+  if (saved === null) return ''
+  const said: Readonly<Record<NonNullable<Saved>, readonly [done: string | null, fault: string | null]>> = {
+    all: [texts.saved, null],
+    partly: [texts.saved, texts.quietWrong],
+    undone: [texts.undoneText, null],
+    changed: [null, texts.changedText],
+    nothing: [null, texts.unread],
+  }
+  const [done, fault] = said[saved]
+  return (
+    (done === null ? '' : `<p role="status">${escapeHtml(done)}</p>`) +
+    (fault === null ? '' : `<p role="alert">${escapeHtml(fault)}</p>`)
+  )
+}
+
+/** @param token null: none, and no form */
+export function undoForm({ undo }: Texts, token: string | null): string {
+  if (token === null) return ''
+  const button = `<button class="plain" name="undo" value="${escapeHtml(token)}">${escapeHtml(undo)}</button>`
+  return `<form method="post">${button}</form>`
 }
 
 const MOST_COLUMNS = 4

@@ -13,7 +13,7 @@ import type { Storage } from '../../core/ports/storage/storage.ts'
 import { optingIn, suppressionId, suppressionKind } from '../suppressions/index.ts'
 import type { Consent } from './consent.ts'
 import { changePreferences, type PreferenceChanges, type Preferences, withCurrentIds } from './model.ts'
-import { optOutOfAll, ownersOf } from './opting-out.ts'
+import { type Changes, optOutOfAll, ownersOf } from './opting-out.ts'
 import { chosenQuietHours, decide } from './precedence.ts'
 import type { ShownQuiet } from './quiet-view.ts'
 import { ownerOrganization, preferencesIn } from './records.ts'
@@ -63,7 +63,8 @@ export interface PreferencePageServices {
 /** The page on which a person sees and changes preferences. */
 export interface PreferencePages {
   show(target: LinkTarget): Promise<PreferencePage>
-  save(target: LinkTarget, post: PreferencePost): Promise<void>
+  /** Returns what can be undone: that everything is off. */
+  save(target: LinkTarget, post: PreferencePost): Promise<Changes>
 }
 
 /** The data of a page. */
@@ -155,6 +156,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
       // Without the look-up of the person: a choice that was shown counts, and only what changed is stored.
       const state = await stateOf(target, undefined)
       await store(target, state, changedCells(target, state, post), post.quietHours)
+      return []
     },
   }
 

@@ -2,12 +2,14 @@ import * as z from 'zod'
 import { channel } from '../../core/input/fields.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { line, recipient } from '../../core/rest/query-schemas.ts'
+import { MOST_UNDO } from './undo.ts'
 
 /** Query of the preference page. */
 export const preferencePageQuery: z.ZodType<{
   t: string
   lang?: string | undefined
-  saved?: 'all' | 'partly' | undefined
+  saved?: 'all' | 'partly' | 'undone' | 'changed' | undefined
+  undo?: string | undefined
 }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
   lang: line
@@ -15,9 +17,12 @@ export const preferencePageQuery: z.ZodType<{
     .optional()
     .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
   saved: z
-    .enum(['all', 'partly'])
+    .enum(['all', 'partly', 'undone', 'changed'])
     .optional()
-    .describe('Says that the preferences are saved; `partly`: but not the quiet hours.'),
+    .describe(
+      'Says that the preferences are saved; `partly`: but not the quiet hours; `undone`: as before; `changed`: not undone.',
+    ),
+  undo: line.max(MOST_UNDO).optional().describe('What a form of the page posts to undo the last post.'),
 })
 
 /** Query of `/v1/preferences`. */

@@ -3,6 +3,9 @@ import { type CellState, datedCells, flatCells, type Preferences } from './model
 /** A cell that a change has changed, by its name. */
 export type ChangedCell = readonly [name: string, before: CellState, after: CellState]
 
+/** Most characters of a token that undoes: hundreds of cells are left to the preference page. */
+export const MOST_UNDO = 3_000
+
 const NO_CELL: CellState = [null, null]
 
 function isSame([on, at]: CellState, [otherOn, otherAt]: CellState): boolean {

@@ -3,7 +3,7 @@ import type { LocalTexts } from '../../core/links/texts/catalogue.ts'
 import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
 import type { Topic } from './page.ts'
-import { topicWords } from './page-view.ts'
+import { topicWords, undoForm } from './page-view.ts'
 
 /** The form's only field, named by RFC 8058: people and mail providers send the same request. */
 function form({ unsubscribe }: LocalTexts['texts']): string {
@@ -49,11 +49,8 @@ export function confirmPage(look: PageLook, { topic, managing }: About): Handler
 /** @param undo token of the form that undoes it; null: none */
 export function donePage(look: PageLook, { topic, managing }: About, undo: string | null): HandlerResult {
   const { texts } = look
-  const again =
-    undo === null
-      ? ''
-      : `<form method="post"><button class="plain" name="undo" value="${escapeHtml(undo)}">${escapeHtml(texts.undo)}</button></form>`
-  const body = topicBox(topic, look) + notice(texts.doneText) + again + manageLink(texts, managing)
+  const body =
+    topicBox(topic, look) + notice(texts.doneText) + undoForm(texts, undo) + manageLink(texts, managing)
   return htmlPage(200, look, texts.doneTitle, body)
 }
 

@@ -249,6 +249,39 @@ describe('the preference page', () => {
     expect((await host.notifier.preferences.get(ADA)).updatedAt).toBeNull()
   })
 
+  it('offers to undo that everything is off, and restores each choice', async () => {
+    await start()
+    const at = path('user:42')
+    await host.notifier.preferences.change(ADA, { categories: { news: { email: true } } })
+    await host.notifier.preferences.change(PERSON, { channels: { sms: true }, categories: { ads: true } })
+    const before = [await stored(ADA), await stored(PERSON)]
+    const shown = on(await get(at))
+    const undoIn = ({ text }: Answer) =>
+      /name="undo" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&#61;', '=')
+    const followed = async (answer: Answer) => {
+      expect(answer.status).toBe(303)
+      return get(`/preferences${answer.headers.location}`)
+    }
+    const done = await followed(await post(at, { none: '1' }))
+    expect(on(done)).toEqual([])
+    const undo = undoIn(done) ?? ''
+    for (let times = 0; times < 2; times += 1) {
+      const undone = await followed(await post(at, { undo }))
+      expect(undone.text).toContain('<p role="status">Your settings are as they were before.</p>')
+      expect(undoIn(undone)).toBeUndefined()
+      expect(on(undone)).toEqual(shown)
+      expect([await stored(ADA), await stored(PERSON)]).toEqual(before)
+    }
+    const again = undoIn(await followed(await post(at, { none: '1' }))) ?? ''
+    await post(at, { was: '', on: 'news:email' })
+    const kept = await followed(await post(at, { undo: again }))
+    expect(kept.text).toContain('<p role="alert">Your settings have changed in the meantime.</p>')
+    expect(on(kept)).toContain('news:email')
+    for (const forged of ['', `${again}x`, 'x']) expect((await post(at, { undo: forged })).status).toBe(404)
+    expect((await post(path(), { undo: again })).status).toBe(404)
+    expect(undoIn(await followed(await post(at, { was: 'news:email' })))).toBeUndefined()
+  })
+
   it('loads nothing, runs nothing, sets no cookie, and is framed, indexed and referred to by none', async () => {
     await start()
     const { headers, text } = await get(path())
