@@ -114,10 +114,21 @@ describeDashboard('layouts, partials and messages', {}, (suite) => {
     await page.getByRole('button', { name: 'Remove order.old' }).click()
     await messages.put('en', { 'order.title': 'Your order', 'order.old': 'Old', 'order.new': 'New' })
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('button', { name: 'Apply my changes to theirs' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Version 3 was saved while you were editing' })
+    // Only their own edit differs from the newest catalogue.
+    await dialog.getByRole('region', { name: 'order.old' }).getByText('- Old').waitFor()
+    expect(await dialog.getByRole('region').count()).toBe(1)
+    await assertAccessible(page)
+    await dialog.getByRole('button', { name: 'Save mine as a new version' }).click()
     await expect
       .poll(async () => (await messages.get('en')).messages)
       .toEqual({ 'order.title': 'Your order', 'order.new': 'New' })
+    await page.getByLabel('order.title', { exact: true }).fill('Mine')
+    await messages.put('en', { 'order.title': 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'discard mine' }).click()
+    await expect.poll(() => page.getByLabel('order.title', { exact: true }).inputValue()).toBe('Theirs')
+    expect((await messages.get('en')).messages).toEqual({ 'order.title': 'Theirs' })
   })
 
   it('are read with a key that may not write', async () => {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ask } from '../../app/api.ts'
+import { ApiError, ask } from '../../app/api.ts'
 import { may } from '../../app/session.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
@@ -10,6 +10,7 @@ import { Form, useForm, useUnsaved } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { tell } from '../../ui/toast.tsx'
+import { Conflict } from './conflict.tsx'
 import { TextNav } from './text-nav.tsx'
 
 const said = texts.templates.catalogues
@@ -64,6 +65,7 @@ function CatalogueEditor({
 }) {
   const base = useSignal(stored)
   const edits = useSignal<Edits>({})
+  const conflict = useSignal<Catalogue | null>(null)
   const search = useSignal('')
   const added = useSignal('')
   const changed = Object.keys(edits.value).length > 0
@@ -77,10 +79,21 @@ function CatalogueEditor({
   const found = Object.entries(messages)
     .filter(([key, text]) => `${key}\n${text}`.toLowerCase().includes(wanted))
     .sort(([one], [other]) => (one < other ? -1 : 1))
-  const form = useForm(async () => {
-    const body = { messages: edited(base.peek(), edits.peek()), version: base.peek().version }
-    base.value = await ask<Catalogue>(path, { method: 'PUT', body })
+  function adopt(catalogue: Catalogue): void {
+    base.value = catalogue
     edits.value = {}
+    conflict.value = null
+  }
+  const form = useForm(async () => {
+    const basis = conflict.peek() ?? base.peek()
+    try {
+      const body = { messages: edited(basis, edits.peek()), version: basis.version }
+      adopt(await ask<Catalogue>(path, { method: 'PUT', body }))
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'version_conflict')) throw error
+      conflict.value = await ask<Catalogue>(path)
+      return
+    }
     tell(said.saved)
     await reload()
   })
@@ -97,6 +110,7 @@ function CatalogueEditor({
     search.value = key
   }
   const readOnly = !may('Write')
+  const theirs = conflict.value
   const actions = (
     <>
       {changed ? (
@@ -120,20 +134,6 @@ function CatalogueEditor({
       actions={readOnly ? undefined : actions}
     >
       <TextNav />
-      {form.error?.code === 'version_conflict' ? (
-        <p class="note warn">
-          <span>{said.outdated}</span>
-          <Button
-            onClick={async () => {
-              // The edits stay, on the basis of the newest catalogue.
-              base.value = await ask<Catalogue>(path)
-              await form.submit()
-            }}
-          >
-            {said.saveMine}
-          </Button>
-        </p>
-      ) : null}
       <div class="filters">
         <TextField
           type="search"
@@ -182,6 +182,19 @@ function CatalogueEditor({
       {found.length > MOST_SHOWN ? <p class="hint">{said.more(found.length - MOST_SHOWN)}</p> : null}
       {found.length === 0 ? <p class="muted">{wanted === '' ? said.none : texts.list.noMatch}</p> : null}
       <p class="hint">{said.hint}</p>
+      {theirs === null ? null : (
+        <Conflict
+          theirs={theirs}
+          stored={theirs.messages}
+          merged={edited(theirs, edits.value)}
+          nameOf={(key) => key}
+          onClose={() => {
+            conflict.value = null
+          }}
+          onTheirs={() => adopt(theirs)}
+          onMine={form.submit}
+        />
+      )}
     </Page>
   )
 }

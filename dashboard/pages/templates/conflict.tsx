@@ -1,8 +1,7 @@
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { DiffView } from './diff-view.tsx'
-import type { Draft } from './template.ts'
+import { DiffView, type FieldTexts } from './diff-view.tsx'
 
 const said = texts.templates
 
@@ -11,15 +10,18 @@ export function Conflict({
   theirs,
   stored,
   merged,
+  nameOf,
   onTheirs,
   onMine,
   onClose,
 }: {
   readonly theirs: { readonly version: number; readonly draft?: object }
   /** Their fields. */
-  readonly stored: Partial<Draft>
+  readonly stored: FieldTexts
   /** Theirs with the edits of the author. */
-  readonly merged: Partial<Draft>
+  readonly merged: FieldTexts
+  /** Default: as in a template. */
+  readonly nameOf?: (field: string) => string
   readonly onTheirs: () => void
   readonly onMine: () => unknown
   readonly onClose: () => void
@@ -27,7 +29,7 @@ export function Conflict({
   return (
     <Dialog title={said.conflictTitle(theirs)} onClose={onClose} wide>
       <p>{said.conflictHint}</p>
-      <DiffView older={stored} newer={merged} />
+      <DiffView older={stored} newer={merged} nameOf={nameOf} />
       <DialogActions>
         <Button onClick={onClose}>{said.keepEditing}</Button>
         <Button kind="danger" onClick={onTheirs}>

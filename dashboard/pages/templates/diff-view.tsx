@@ -1,26 +1,33 @@
 import { finish } from '../../../src/core/loop/steps.ts'
 import { type DiffLine, diffBudget, diffSteps } from '../../../src/core/text/diff-lines.ts'
 import { texts } from '../../texts/index.ts'
-import { type Draft, differing } from './template.ts'
 
 const said = texts.templates
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const
 
-/** What differs between two texts of a template, side by side of the template, line by line. */
+/** Texts by field. A field that is missing is empty. */
+export type FieldTexts = Readonly<Record<string, string | undefined>>
+
+/** What differs between two sets of texts, field by field and line by line. */
 export function DiffView({
   older,
   newer,
+  nameOf = said.fieldName,
 }: {
-  readonly older: Partial<Draft>
-  readonly newer: Partial<Draft>
+  readonly older: FieldTexts
+  readonly newer: FieldTexts
+  /** Default: as in a template. */
+  readonly nameOf?: ((field: string) => string) | undefined
 }) {
-  const fields = differing(older, newer)
+  const fields = Object.keys({ ...older, ...newer }).filter(
+    (field) => (older[field] ?? '') !== (newer[field] ?? ''),
+  )
   if (fields.length === 0) return <p class="muted">{said.noDifference}</p>
   return (
     <>
       {fields.map((field) => (
-        <section key={field} class="diff" aria-label={said.fieldName(field)}>
-          <h3>{said.fieldName(field)}</h3>
+        <section key={field} class="diff" aria-label={nameOf(field)}>
+          <h3>{nameOf(field)}</h3>
           <pre>
             {shownLines(older[field] ?? '', newer[field] ?? '').map((line, at) =>
               line === null || typeof line === 'number' ? (

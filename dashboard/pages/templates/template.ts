@@ -74,9 +74,7 @@ export type Fields = Readonly<Record<(typeof VERSIONED)[number], string>> & Vari
 /** What the editor holds. */
 export type Draft = Readonly<Record<(typeof FIELDS)[number], string>> & VariantFields
 
-interface VariantFields {
-  readonly [field: VariantField]: string | undefined
-}
+type VariantFields = { readonly [field: VariantField]: string | undefined }
 
 /** @param locale null: that of the template */
 export function fieldOf(locale: string | null, side: Side): Side | VariantField {

@@ -220,8 +220,6 @@ export const templates = {
     none: 'This locale has no messages yet.',
     more: (count: number) => `${count.toLocaleString()} more. Search to find them.`,
     hint: 'ICU MessageFormat: {name} inserts a value, {count, plural, one {# item} other {# items}} counts.',
-    outdated: 'Somebody has changed these messages meanwhile.',
-    saveMine: 'Apply my changes to theirs',
     missingTitle: 'Missing translations',
     missing: 'Missing',
     variantMissing: 'the text of the template',
