@@ -61,6 +61,39 @@ describeDashboard(
       await row.waitFor({ state: 'detached' })
     })
 
+    it('shows what another operator has saved meanwhile, and saves onto it', async () => {
+      const { page, host } = suite
+      const { categories } = host.notifier
+      await categories.create({ id: 'offers', name: 'Offers', description: 'Once a week' })
+      await signIn(page, host, await host.key(), '/categories')
+      const row = page.getByRole('table', { name: 'Categories' }).getByRole('row', { name: /^(Offers|Mine)/ })
+      const dialog = page.getByRole('dialog')
+      await row.getByRole('button', { name: 'Edit' }).click()
+      await dialog.getByLabel('Name').fill('Mine')
+      await dialog.getByRole('checkbox', { name: 'sms' }).uncheck()
+      await categories.update('offers', { name: 'Theirs', description: null })
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByText('Version 2 was saved while you were editing').waitFor()
+      await dialog.getByRole('region', { name: 'Name' }).getByText('- Theirs').waitFor()
+      await dialog.getByRole('region', { name: 'Sent without a preference' }).getByText('- sms').waitFor()
+      expect(await dialog.getByRole('region').count()).toBe(2)
+      await assertAccessible(page)
+      await dialog.getByRole('button', { name: 'Save mine as a new version' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await categories.get('offers')).toMatchObject({
+        name: 'Mine',
+        description: null,
+        default: { '*': true, email: true, sms: false },
+        version: 3,
+      })
+      await row.getByRole('button', { name: 'Edit' }).click()
+      await dialog.getByLabel('Name').fill('Lost')
+      await categories.update('offers', { name: 'Kept' })
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByRole('button', { name: 'discard mine' }).click()
+      expect(await dialog.getByLabel('Name').inputValue()).toBe('Kept')
+    })
+
     it('shows and changes what the organization prefers', async () => {
       const { page, host } = suite
       const { categories, preferences } = host.notifier

@@ -13,6 +13,8 @@ export interface Category {
   readonly listId: string | null
   readonly from: string | null
   readonly source: 'code' | 'stored'
+  /** Null: declared in code. */
+  readonly version: number | null
 }
 
 /** The channels of the service, and others that are named. */

@@ -59,6 +59,8 @@ export interface CategoryRecord extends Category {
   readonly quietHours: QuietHours | null
   /** `code`: declared by the application, the same for all organizations; it cannot be changed here. */
   readonly source: 'code' | 'stored'
+  /** From 1; rises with every change. Null: declared in code. */
+  readonly version: number | null
   /** ISO 8601 UTC. Null: declared in code. */
   readonly createdAt: string | null
   /** ISO 8601 UTC. Null: declared in code. */

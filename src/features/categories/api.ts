@@ -31,7 +31,8 @@ export interface Categories {
   /**
    * Changes the given fields. A category in code changes in the option `categories` only (`invalid_parameter`).
    *
-   * @throws NotifierError `not_found`, `invalid_parameter`, `category_already_exists` for a former id of another one
+   * @throws NotifierError `not_found`, `invalid_parameter`, `category_already_exists` for a former id of another one,
+   * `version_conflict` if `version` is not the current one
    *
    * @example
    * await notifier.categories.update('news', { name: 'Monthly newsletter' })

@@ -46,6 +46,9 @@ export interface CategoryInput extends CategorySettings {
 /** Changes of a stored category; absent fields stay. */
 export type CategoryChange = {
   readonly [Field in keyof CategorySettings]?: CategorySettings[Field] | undefined
+} & {
+  /** The version that the change is based on. If there is a newer one, the change is refused. */
+  readonly version?: number | undefined
 }
 
 const MOST_CHANNELS = 32
@@ -116,6 +119,11 @@ export const categoryChange: z.ZodType<CategoryChange, CategoryChange> = namedIn
   z.object({
     ...fields,
     name: fields.name.optional(),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('The version that the change is based on. Refused if there is a newer one.'),
   }),
 )
 

@@ -87,7 +87,7 @@ export const categoryRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, bel
     permission: 'Full Access',
     audited: ['category.updated'],
     unknown: 'not_found',
-    errors: ['category_already_exists'],
+    errors: ['version_conflict', 'category_already_exists'],
     body: categoryChange,
     response: categoryRecord,
     handler: update,

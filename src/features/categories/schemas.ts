@@ -28,6 +28,7 @@ export const categoryRecord: z.ZodType<CategoryRecord> = named(
     source: z
       .enum(['code', 'stored'])
       .describe('`code`: declared by the application for all organizations; it cannot be changed here.'),
+    version: z.int().min(1).nullable().describe('Rises with every change. Null: declared in code.'),
     createdAt: timestamp.nullable().describe('Null: declared in code.'),
     updatedAt: timestamp.nullable().describe('Null: declared in code.'),
   }),

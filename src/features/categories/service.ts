@@ -112,7 +112,7 @@ export function createCategories(
       return { items: [...code.categories.map(codeView), ...stored] }
     },
     async update(organizationId, id, input) {
-      const { default: wanted, ...change } = parseSubject(categoryChange, input)
+      const { default: wanted, version: expected, ...change } = parseSubject(categoryChange, input)
       const { id: recordId, value: before } = await changeable(organizationId, id)
       const formerIds = change.formerIds ?? []
       assertOwnNames({ id: before.id, formerIds })
@@ -121,7 +121,8 @@ export function createCategories(
       const changed = { ...definedOf(change), ...cells }
       const updated = await store.change(
         recordId,
-        ({ value, readAt }) => {
+        ({ value, revision, readAt }) => {
+          if (expected !== undefined && expected !== revision) throw conflict(value.id, revision)
           const after = { ...value, ...changed, updatedAt: readAt }
           assertSound(after)
           return after
@@ -169,6 +170,13 @@ function assertOwnNames({ id, formerIds }: Pick<Category, 'id' | 'formerIds'>): 
     throw wrong('formerIds', 'other ids than the current one, each once')
 }
 
+function conflict(id: string, version: number): NotifierError {
+  return new NotifierError('version_conflict', {
+    message: `The category "${id}" now has version ${version}. Read it again, and apply the change to that version.`,
+    details: { field: 'version', version },
+  })
+}
+
 function exists(id: string): NotifierError {
   return new NotifierError('category_already_exists', {
     message: `A category has the id or former id "${id}". Choose another id, or change the existing category.`,
@@ -208,12 +216,13 @@ function raise(error: NotifierError): never {
   throw error
 }
 
-function view({ value, createdAt }: StoredRecord<CategoryValue>): CategoryRecord {
+function view({ value, revision, createdAt }: StoredRecord<CategoryValue>): CategoryRecord {
   const { updatedAt, ...category } = value
   return {
     ...category,
     quietHours: category.quietHours ?? null,
     source: 'stored',
+    version: revision,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt ?? createdAt).toISOString(),
   }
@@ -221,5 +230,5 @@ function view({ value, createdAt }: StoredRecord<CategoryValue>): CategoryRecord
 
 function codeView(category: Category): CategoryRecord {
   const { quietHours = null } = category
-  return { ...category, quietHours, source: 'code', createdAt: null, updatedAt: null }
+  return { ...category, quietHours, source: 'code', version: null, createdAt: null, updatedAt: null }
 }

@@ -21,6 +21,8 @@ it('categories are created, listed, changed and deleted over REST', async () => 
   const changed = await request('PATCH', '/v1/categories/news', { formerIds: ['letters'] })
   expect([changed.status, changed.json]).toMatchObject([200, { formerIds: ['letters'] }])
   expect((await request('GET', '/v1/categories/letters')).json).toEqual(changed.json)
+  const outdated = await request('PATCH', '/v1/categories/news', { name: 'Old', version: 1 })
+  expect([outdated.status, codeOf(outdated)]).toEqual([409, 'version_conflict'])
   const listed = await request('GET', '/v1/categories')
   expect(listed.json).toMatchObject({ items: [{ id: 'default' }, changed.json] })
   const removed = await request('DELETE', '/v1/categories/news')

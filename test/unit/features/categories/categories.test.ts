@@ -37,6 +37,7 @@ describe('categories', () => {
       formerIds: ['letters'],
       quietHours: null,
       source: 'stored',
+      version: 1,
       createdAt,
       updatedAt: createdAt,
     })
@@ -47,6 +48,7 @@ describe('categories', () => {
       ...created,
       name: 'Newsletter',
       listId: null,
+      version: 2,
       updatedAt: new Date(world.clock.now()).toISOString(),
     })
     const { items } = await categories.list()
@@ -60,6 +62,30 @@ describe('categories', () => {
     await categories.delete('news')
     await expect(categories.get('letters')).rejects.toMatchObject({ code: 'not_found' })
     expect((await other.get('news')).name).toBe('News')
+  })
+
+  it('are changed on the basis of a version, by one of two at once', async () => {
+    const { notifier } = await start()
+    const { categories } = notifier
+    const { version } = await categories.create(news)
+    if (version === null) throw new Error('A stored category has a version.')
+    const answers = await Promise.allSettled(
+      ['Ours', 'Theirs'].map((name) => categories.update('news', { name, version })),
+    )
+    const [refused] = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+    const [changed] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    expect(refused).toMatchObject({
+      code: 'version_conflict',
+      status: 409,
+      message: 'The category "news" now has version 2. Read it again, and apply the change to that version.',
+      details: { field: 'version', version: 2 },
+    })
+    expect(await categories.get('news')).toEqual({ ...changed, version: 2 })
+    expect(await categories.update('news', { name: 'Any' })).toMatchObject({ version: 3 })
+    await expect(categories.update('news', { version: 0 })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    expect((await categories.get('default')).version).toBeNull()
   })
 
   it('take no id or former id twice, in code or stored, not even at the same time', async () => {
