@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { freePort } from '../../examples/servers/free-port.ts'
+import { fromRoot } from '../../scripts/entries.mjs'
+import type { Consumer } from './consumer.ts'
+import { createReader, folderOf } from './documentation.ts'
+import { codeBlocks } from './markdown.ts'
+
+const run = promisify(execFile)
+
+let consumer: Consumer
+beforeAll(async () => {
+  consumer = await createReader()
+})
+afterAll(() => consumer?.remove())
+
+/** The commands of a page that are followed by what they print. */
+async function transcripts(page: string): Promise<{ readonly commands: string; readonly output: string }[]> {
+  const text = await readFile(fromRoot(page), 'utf8')
+  const found = text.matchAll(/^```sh\n([\s\S]*?)^```\n+```text\n([\s\S]*?)^```$/gm)
+  return [...found].map(([, commands = '', output = '']) => ({ commands, output }))
+}
+
+/** Runs commands in the folder of a page, which has its programs. The ports 3000 and 3001 become free ones. */
+async function shell(page: string, commands: string): Promise<string> {
+  const [path, api, other] = [process.env.PATH, await freePort(), await freePort()]
+  const { stdout } = await run('sh', ['-e', '-c', commands], {
+    cwd: join(consumer.directory, folderOf(page)),
+    env: {
+      ...process.env,
+      PATH: [dirname(process.execPath), path].join(delimiter),
+      PORT: String(api),
+      CUSTOMER_PORT: String(other),
+    },
+  })
+  return stdout
+}
+
+const RECIPES = ['alerts', 'customer-webhooks', 'production-email', 'tenants']
+
+test.each(RECIPES)('the commands of %s print what the page says', async (name) => {
+  const page = `docs/tasks/${name}.md`
+  const shown = await transcripts(page)
+  expect(shown).not.toEqual([])
+  for (const { commands, output } of shown) expect(await shell(page, commands)).toBe(output)
+})
+
+test('the rules of the alerts are YAML, and name metrics that a process serves', async () => {
+  const page = 'docs/tasks/alerts.md'
+  const [, rules] = await codeBlocks(page, 'yaml')
+  const { groups } = parse(rules?.code ?? '')
+  const names = new Set<string>()
+  for (const { alert, expr, annotations, labels } of groups[0].rules) {
+    expect({ alert, expr, annotations, labels }).toEqual({
+      alert: expect.stringMatching(/^Notification[A-Za-z]+$/),
+      expr: expect.any(String),
+      annotations: { summary: expect.any(String) },
+      labels: { severity: expect.stringMatching(/^(page|ticket)$/) },
+    })
+    for (const [name] of expr.matchAll(/carillon_\w+/g)) names.add(name)
+  }
+  expect(names.size).toBeGreaterThan(5)
+  const [served] = await transcripts(page)
+  await shell(page, served?.commands ?? '')
+  const metrics = await readFile(join(consumer.directory, folderOf(page), 'metrics.txt'), 'utf8')
+  for (const name of names) expect(metrics).toContain(`# HELP ${name} `)
+})
