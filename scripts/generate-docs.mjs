@@ -1,12 +1,13 @@
-// Writes the generated parts of docs/ between their markers: npm run docs [-- --check]
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+// Writes the generated parts of docs/ between their markers, a page for each new error code, and llms.txt: npm run docs [-- --check]
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import ts from 'typescript'
 import { BUILT_IN, builtInKinds } from '../src/core/channels/built-in.ts'
 import { ERRORS } from '../src/core/errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/core/notification/facts.ts'
 import { GAUGES, METRICS } from '../src/core/observe/metric-definitions.ts'
 import { TEMPLATE_RULES } from '../src/features/lint/rules.ts'
+import { errorResponses, sharedResponses } from '../src/http/openapi/errors.ts'
 import { ROUTES } from '../src/routes.ts'
 import {
   SIMULATED_CASES,
@@ -17,10 +18,11 @@ import {
 import { fromRoot } from './entries.mjs'
 import { POSTGRES, RUNTIMES } from './tested-versions.mjs'
 
-/** Makers of parts by name. Every other name is an interface, whose options are listed. */
+/** Makers of parts by name, from the file. Every other name is an interface, whose options are listed. */
 const makers = new Map(
   Object.entries({
     catalogue,
+    error,
     types,
     routes,
     simulator,
@@ -50,20 +52,31 @@ const interfaces = new Map(
 /** The interfaces whose tables explain an option for all that have it with the same words. */
 const SHARED = ['ProviderOptions', 'MailOptions']
 
-let stale = false
-for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })]) {
-  const path = fromRoot(file)
-  const before = readFileSync(path, 'utf8')
-  const after = before.replaceAll(
-    /(<!-- generated: (.+) -->\n)[\s\S]*?(<!-- end of \2 -->)/g,
-    (_, begin, name, end) => `${begin}\n${makers.get(name)?.() ?? options(name)}\n\n${end}`,
+const ERROR_PAGES = 'docs/reference/errors'
+const PART = /(<!-- generated: (.+) -->\n)[\s\S]*?(<!-- end of \2 -->)/g
+const found = ['README.md', ...globSync('docs/**/*.md', { cwd: fromRoot('.') })]
+const pages = new Set([...found, ...Object.keys(ERRORS).map((code) => `${ERROR_PAGES}/${code}.md`)])
+const texts = [...pages].map((file) => {
+  const text = (existsSync(fromRoot(file)) ? read(file) : newErrorPage(file)).replaceAll(
+    PART,
+    (_, begin, name, end) => `${begin}\n${makers.get(name)?.(file) ?? options(name)}\n\n${end}`,
   )
-  if (after === before) continue
+  return { file, text }
+})
+
+let stale = false
+for (const { file, text } of [...texts, { file: 'llms.txt', text: llms() }]) {
+  if (existsSync(fromRoot(file)) && read(file) === text) continue
   stale = true
   if (process.argv.includes('--check')) console.error(`${file} is out of date: npm run docs`)
-  else writeFileSync(path, after)
+  else writeFileSync(fromRoot(file), text)
 }
 process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
+
+/** @param {string} file */
+function read(file) {
+  return readFileSync(fromRoot(file), 'utf8')
+}
 
 /**
  * What each folder of a provider says of it in `about.json`, by channel.
@@ -127,12 +140,126 @@ function rowsOf(channel, rules) {
 
 function catalogue() {
   const rows = Object.entries(ERRORS).map(
-    ([code, { status, message, action, retryable }]) =>
-      `| \`${code}\` | ${status} | ${retryable ? 'yes' : ''} | ${message} | ${action} |`,
+    ([code, { status, message, retryable }]) =>
+      `| [\`${code}\`](errors/${code}.md) | ${status} | ${retryable ? 'yes' : ''} | ${message} |`,
   )
-  return ['| Code | Status | Retry | What happened | What to do |', '|---|---|---|---|---|', ...rows].join(
-    '\n',
+  return ['| Code | Status | Retry | What happened |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** @param {string} file */
+function newErrorPage(file) {
+  return `# \`${basename(file, '.md')}\`\n\n<!-- generated: error -->\n<!-- end of error -->\n`
+}
+
+/**
+ * The part of the page of an error code.
+ *
+ * @param {string} file
+ */
+function error(file) {
+  const code = basename(file, '.md')
+  const known = Object.entries(ERRORS).find(([each]) => each === code)?.[1]
+  if (known === undefined) throw new Error(`${file}: there is no such code`)
+  const { status, message, action, retryable } = known
+  const answers = answersWith(code)
+  const retry = retryable
+    ? 'The same call may succeed later.'
+    : 'The same call fails again until the cause is removed.'
+  const facts =
+    status === 422 && answers.size === 0
+      ? ['It is the error of a notification or of a webhook delivery.']
+      : [...(answers.size === 0 ? [`Status ${status}.`] : [...answers].map(answer)), retry]
+  return [message, `**What to do:** ${action}`, facts.join(' ')].join('\n\n')
+}
+
+/** @param {[status: string, operations: readonly string[]]} answers */
+function answer([status, operations]) {
+  const few = operations.length <= 6 ? operations.map((one) => `\`${one}\``).join(', ') : ''
+  return `HTTP status ${status} of ${few || `${operations.length} operations of the [REST API](../rest-api.md)`}.`
+}
+
+/**
+ * The operations that answer with a code, by status.
+ *
+ * @param {string} code
+ */
+function answersWith(code) {
+  const shared = sharedResponses('nested')
+  /** @type {Map<string, string[]>} */
+  const found = new Map()
+  for (const route of ROUTES) {
+    for (const [status, given] of Object.entries(errorResponses(route, 'nested'))) {
+      const response = shared[String(given.$ref ?? '').replace('#/components/responses/', '')] ?? given
+      // Each code has a line of the description.
+      if (!String(response.description).includes(`- \`${code}\`:`)) continue
+      found.set(status, [...(found.get(status) ?? []), route.operation])
+    }
+  }
+  return found
+}
+
+/** The index for language models, in the form of llmstxt.org: the pages of docs/README.md, each with the questions that lead to it. */
+function llms() {
+  const index = texts.find(({ file }) => file === 'docs/README.md')?.text ?? ''
+  const [head = '', ...sections] = index.split(/^## /m)
+  const isQuestions = (/** @type {string} */ section) => section.startsWith('How do I …?')
+  const questions = sections
+    .filter(isQuestions)
+    .flatMap((section) => section.split(/\n(?=- )|\n\n/))
+    .flatMap((question) =>
+      linksOf(question).map(({ title, target }) => ({ page: pageAt(target), title, text: plain(question) })),
+    )
+  const lists = sections
+    .filter((section) => !isQuestions(section))
+    .map((section) => ({ name: section.split('\n', 1)[0] ?? '', pages: linksOf(section).filter(isPage) }))
+  const listed = new Set(lists.flatMap(({ pages }) => pages.map(({ target }) => target)))
+  const others = new Map(questions.map(({ page, title }) => [page, { title, target: page }]))
+  const optional = [...others.values()].filter(({ target }) => !listed.has(target))
+  const line = (/** @type {{ title: string, target: string }} */ { title, target }) => {
+    const answered = new Set(
+      questions.filter(({ page, text }) => page === target && text !== title).map(({ text }) => text),
+    )
+    const what = answered.size === 0 ? '' : `: ${[...answered].join('; ')}`
+    return `- [${title}](${join('docs', target)})${what}`
+  }
+  const parts = [...lists, { name: 'Optional', pages: optional }].map(({ name, pages }) =>
+    [`## ${name}`, '', ...pages.map(line)].join('\n'),
   )
+  const { description } = JSON.parse(read('package.json'))
+  const note = plain(head.split('\n\n').slice(1).join(' '))
+  return `${['# Carillon', `> ${description}`, note, ...parts].join('\n\n')}\n`
+}
+
+/** @param {string} text */
+function linksOf(text) {
+  return [...text.matchAll(/\[([^\]]+)\]\(([^)\s]+)\)/g)].map(([, title = '', target = '']) => ({
+    title,
+    target,
+  }))
+}
+
+/** @param {{ target: string }} link */
+function isPage({ target }) {
+  return pageAt(target) === target
+}
+
+/** @param {string} target */
+function pageAt(target) {
+  return target.replace(/#.*/, '')
+}
+
+/**
+ * Text without its marks.
+ *
+ * @param {string} text
+ */
+function plain(text) {
+  return text
+    .replace(/^- /, '')
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replace(/\*\*|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
 }
 
 function types() {

@@ -86,7 +86,7 @@ export const en = {
   errors: {
     title: 'This did not work',
     unreachable: 'The server cannot be reached. Check your connection. This page retries automatically.',
-    request: (id: string) => `Request ${id}`,
+    request: (code: string, id: string) => `Code ${code}, request ${id}`,
     unknown: 'The server answered with an unknown error.',
   },
   unsaved: {

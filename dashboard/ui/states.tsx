@@ -15,7 +15,9 @@ export function ErrorNote({ error, retry }: { readonly error: ApiError; readonly
       <Icon name="failures" />
       <div>
         <p>{text}</p>
-        {error.requestId === null ? null : <p class="hint">{texts.errors.request(error.requestId)}</p>}
+        {error.requestId === null ? null : (
+          <p class="hint">{texts.errors.request(error.code, error.requestId)}</p>
+        )}
       </div>
       {retry === undefined ? null : (
         <Button icon="refresh" onClick={retry}>

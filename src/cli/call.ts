@@ -5,7 +5,7 @@ import type { OpenApiDocument } from '../core/rest/openapi.ts'
 import { GENERAL, SERVICE } from './command.ts'
 import { type Connection, connect } from './connect.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { Exit, type ExitCode, exitOf, messageOf, usage } from './exit.ts'
+import { Exit, type ExitCode, exitOf, messageOf, seePage, usage } from './exit.ts'
 import { type Flags, type Given, type Parsed, parse } from './flags.ts'
 import { helpOf, rows } from './help.ts'
 import {
@@ -205,7 +205,7 @@ async function answered(
 /** Data goes to stdout; an error to stderr. */
 async function show(terminal: Terminal, response: Response, json: boolean): Promise<void> {
   const type = response.headers.get('content-type') ?? ''
-  if (response.status >= 400) return note(terminal, errorText(await response.text(), response, json))
+  if (response.status >= 400) return note(terminal, await errorText(await response.text(), response, json))
   const location = response.headers.get('location')
   if (location !== null) note(terminal, `Leads to ${location}`)
   if (type.startsWith('application/json')) {
@@ -218,7 +218,7 @@ async function show(terminal: Terminal, response: Response, json: boolean): Prom
   }
 }
 
-function errorText(text: string, { headers, status }: Response, json: boolean): string {
+async function errorText(text: string, { headers, status }: Response, json: boolean): Promise<string> {
   if (json) return text.trimEnd()
   let answer: unknown
   try {
@@ -232,7 +232,8 @@ function errorText(text: string, { headers, status }: Response, json: boolean): 
   const more = details === undefined ? '' : `\n${JSON.stringify(details)}`
   const wait = headers.get('retry-after')
   const again = wait === null ? '' : `\nTry again in ${wait} s.`
-  return `${plain(code)}: ${plain(message)}${more}${again}\nRequest ${headers.get('x-request-id')}`
+  const see = await seePage(String(code).toLowerCase())
+  return `${plain(code)}: ${plain(message)}${more}${again}\nRequest ${headers.get('x-request-id')}${see}`
 }
 
 /** Values of the fields of one place: by flag, or by position in the path. */

@@ -34,6 +34,14 @@ export function exitOf(status: number): ExitCode {
   return status < 500 ? EXIT.refused : EXIT.failed
 }
 
+/** What the command line says of an error, and the code it ends with. */
+interface Failure {
+  readonly code: ExitCode
+  readonly message: string
+  /** The error's own code; absent: it has none. */
+  readonly errorCode?: string
+}
+
 interface Coded {
   readonly code: string
   readonly message: string
@@ -49,16 +57,23 @@ const OF_CODES: Readonly<Record<string, ExitCode>> = {
 }
 
 /** The exit code and the sentence for an error of a notifier, of the client or of the command line. */
-export function failureOf(error: unknown): { readonly code: ExitCode; readonly message: string } {
+export function failureOf(error: unknown): Failure {
   if (error instanceof Exit) return error
   if (!isCoded(error)) return { code: EXIT.failed, message: messageOf(error) }
   const { code, message, status = 500 } = error
-  return { code: OF_CODES[code] ?? exitOf(status), message: `${code}: ${message}` }
+  return { code: OF_CODES[code] ?? exitOf(status), message: `${code}: ${message}`, errorCode: code }
 }
 
 /** Errors of a notifier may come from another copy of the package. */
 function isCoded(error: unknown): error is Coded {
   return error instanceof Error && /^(?:NotifierError|CarillonError)$/.test(error.name) && 'code' in error
+}
+
+/** A line that names the page about an error code; empty if there is none. */
+export async function seePage(errorCode: string): Promise<string> {
+  const { pageOf } = await import('../core/errors/catalogue.ts')
+  const page = pageOf(errorCode)
+  return page === undefined ? '' : `\nSee ${page}`
 }
 
 export function messageOf(error: unknown): string {

@@ -2,7 +2,7 @@ import { VERSION } from '../core/lifecycle/version.ts'
 import { CONFIG, type Command, GENERAL, SERVICE } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { EXIT, type ExitCode, failureOf, usage } from './exit.ts'
+import { EXIT, type ExitCode, failureOf, seePage, usage } from './exit.ts'
 import { parse } from './flags.ts'
 import { helpOf, rows } from './help.ts'
 import { note, print, styled, type Terminal } from './terminal.ts'
@@ -15,8 +15,9 @@ export async function main(terminal: Terminal, argv: readonly string[]): Promise
     return signal.aborted ? codeOf(signal) : (code ?? EXIT.done)
   } catch (error) {
     if (signal.aborted) return codeOf(signal)
-    const { code, message } = failureOf(error)
-    note(terminal, `${styled('red', 'carillon:', terminal.stderr)} ${message}`)
+    const { code, message, errorCode } = failureOf(error)
+    const see = errorCode === undefined ? '' : await seePage(errorCode)
+    note(terminal, `${styled('red', 'carillon:', terminal.stderr)} ${message}${see}`)
     return code
   }
 }

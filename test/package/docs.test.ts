@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
+import { ERRORS, isErrorCode } from '../../src/core/errors/catalogue.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import type { Consumer } from './consumer.ts'
@@ -23,6 +25,19 @@ test('the tables that come from the code are up to date', () => {
   const script = fromRoot('scripts/generate-docs.mjs')
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
   expect(status, stderr).toBe(0)
+})
+
+test('every error code has a page of at most a kilobyte, to which its errors point, and every page a code', async () => {
+  const pages = PAGES.filter((page) => page.startsWith('docs/reference/errors/'))
+  expect(pages.map((page) => basename(page, '.md'))).toEqual(Object.keys(ERRORS).sort())
+  for (const page of pages) {
+    const code = basename(page, '.md')
+    const { docs } = new NotifierError(isErrorCode(code) ? code : 'not_found')
+    const text = await readFile(join(consumer.directory, docs ?? ''), 'utf8')
+    expect(text.startsWith(`# \`${code}\`\n\n<!-- generated: error -->\n`), page).toBe(true)
+    expect(Buffer.byteLength(text), page).toBeLessThanOrEqual(1_024)
+  }
+  expect(new NotifierError('reactions.not_found').docs).toBeUndefined()
 })
 
 test('every function and method that users call shows an example in its documentation', () => {

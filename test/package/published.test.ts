@@ -28,7 +28,15 @@ afterAll(async () => {
 
 test('the package holds its build and its papers, and nothing else', async () => {
   const files = await readdir(join(bare.directory, 'node_modules/carillon'))
-  const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'docs']
+  const papers = [
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'docs',
+    'llms.txt',
+  ]
   expect(files.sort()).toEqual([...papers, 'dist', 'package.json'].sort())
 })
 

@@ -436,6 +436,11 @@ export function isErrorCode(value: unknown): value is CatalogueCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value)
 }
 
+/** The page about a code, as an application has it on disk. Undefined: the code is of a plug-in. */
+export function pageOf(code: string): string | undefined {
+  return isErrorCode(code) ? `node_modules/carillon/docs/reference/errors/${code}.md` : undefined
+}
+
 /** The default message of a code: the fault and the remedy. */
 export function standardMessage(code: ErrorCode): string {
   const { message, action } = entryOf(code)

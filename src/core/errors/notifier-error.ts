@@ -1,4 +1,4 @@
-import { type ErrorCode, entryOf, standardMessage } from './catalogue.ts'
+import { type ErrorCode, entryOf, pageOf, standardMessage } from './catalogue.ts'
 
 /** Fields of a {@link NotifierError} besides its code. */
 export interface NotifierErrorOptions {
@@ -22,6 +22,8 @@ export class NotifierError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined
   /** Milliseconds until a retry may succeed, a whole number. Undefined: not known. */
   readonly retryAfterMs: number | undefined
+  /** The page about the code, below the folder of the application. Undefined: the code is of a plug-in. */
+  readonly docs: string | undefined
 
   constructor(code: ErrorCode, options: NotifierErrorOptions = {}) {
     super(
@@ -33,6 +35,7 @@ export class NotifierError extends Error {
     this.details = options.details
     // Rounded up, so that a caller who waits that long is never too early.
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs)
+    this.docs = pageOf(code)
   }
 
   /** Equal to `status`. Fastify, NestJS and others read this name. */

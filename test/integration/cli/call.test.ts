@@ -278,6 +278,7 @@ test.for([
     expect(outcome).toMatchObject({ code, out: '' })
     expect(outcome.err).toContain(says)
     expect(outcome.err).toContain('Request req_')
+    expect(outcome.err).toContain(`See node_modules/carillon/docs/reference/errors/${says}.md`)
   }
 })
 
