@@ -27,7 +27,13 @@ const KINDS = ['hours', 'never'] as const
 const HOURS = 'quietHours'
 const FIELDS = [`${HOURS}.zone`, `${HOURS}.windows`, `${HOURS}.except`]
 
-/** Asks for quiet hours, and stores them unless they were changed meanwhile. */
+interface Stored {
+  readonly quietHours: QuietChoice
+  /** Only a category has one. A change of its other fields is no conflict. */
+  readonly version?: number
+}
+
+/** Asks for quiet hours, and stores them unless they have changed in the meantime. */
 export function QuietForm({
   owner: { level, path, query = {} },
   choice,
@@ -43,13 +49,13 @@ export function QuietForm({
   const base = useSignal(choice)
   const theirs = useSignal<QuietChoice | undefined>(undefined)
   const form = useForm(async () => {
-    const { quietHours: stored } = await ask<{ quietHours: QuietChoice }>(path, { query })
+    const { quietHours: stored, version } = await ask<Stored>(path, { query })
     if (JSON.stringify(stored) !== JSON.stringify(base.value)) {
       base.value = stored
       theirs.value = stored
       return
     }
-    await ask(path, { method: 'PATCH', query, body: { [HOURS]: choiceOf(draft.value) } })
+    await ask(path, { method: 'PATCH', query, body: { [HOURS]: choiceOf(draft.value), version } })
     tell(said.saved)
     onClose()
     await reload()
