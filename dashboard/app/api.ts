@@ -8,7 +8,7 @@ export class ApiError extends Error {
   readonly code: string
   readonly details: Readonly<Record<string, unknown>>
   readonly requestId: string | null
-  /** In seconds. Zero: the server has not said. */
+  /** Seconds to wait. Zero: the server names none. */
   readonly retryAfter: number
 
   constructor(status: number, body: unknown) {

@@ -15,7 +15,7 @@ export interface Run {
 
 export interface BulkState<Counted> {
   readonly phase: 'asking' | 'running' | 'stopped' | 'done'
-  /** What would be done; null: it is not known yet. */
+  /** What the run would do. Null: not known yet. */
   readonly counted: Counted | null
   readonly done: number
   /** True: the limit of requests is used up, and the run continues when the server permits it. */
@@ -27,7 +27,7 @@ export interface BulkState<Counted> {
 }
 
 /**
- * Something that is done to many: counted first, then done step by step, until it is stopped.
+ * An action on many items: counted first, then run step by step, until the end or a stop.
  *
  * @param act false: it was stopped before the end
  */

@@ -56,7 +56,7 @@ export function useSelection(key: string, shown: readonly string[]): Selection {
     chooseWhole: () => set([], true),
     clear() {
       set([])
-      // What was pressed is gone by then.
+      // The pressed button is gone by then.
       setTimeout(() => head.current?.focus())
     },
   }

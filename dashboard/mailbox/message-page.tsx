@@ -132,7 +132,7 @@ function Facts({
   readonly of: Message
 }) {
   return (
-    <dl class="facts head card">
+    <dl class="facts card">
       {head === null ? null : (
         <>
           <dt>{said.from}</dt>

@@ -248,7 +248,11 @@ export const en = {
       'The text and files of finished notifications are removed after this many days. Empty: as in the plan.',
     logDays: 'Keep notifications (days)',
     logDaysHint: 'Finished notifications are removed after this many days. Empty: as in the plan.',
-    nextPass: (count: string) => `With the saved setting, the next run removes ${count}.`,
+    nextPass: (kind: 'contents' | 'notifications', count: string) => {
+      const notifications = count === '1' ? '1 notification' : `${count} notifications`
+      const removed = kind === 'contents' ? `the contents of ${notifications}` : notifications
+      return `With the saved setting, the next run removes ${count === '0' ? 'nothing' : removed}.`
+    },
     countries: 'Countries for text messages',
     countriesHint: 'Calling codes such as +43, separated by spaces. Empty: all countries.',
     shownName: 'Name for recipients',

@@ -6,7 +6,7 @@ import { Button, type ButtonProps } from './button.tsx'
 import { Dialog, DialogActions } from './dialog.tsx'
 import { ErrorNote, Loading } from './states.tsx'
 
-/** Asks whether something is to be done to many, and shows how far that is. */
+/** Asks before an action on many items, and shows its progress. */
 export function BulkDialog<Counted>({
   of: state,
   title,
@@ -21,17 +21,17 @@ export function BulkDialog<Counted>({
 }: {
   readonly of: BulkState<Counted>
   readonly title: string
-  /** How many it would be done to. */
+  /** The number of items that it can change. */
   readonly all: number
-  /** The button that begins. */
+  /** The button that starts it. */
   readonly start: Pick<ButtonProps, 'children' | 'icon' | 'kind'>
-  /** Text of the button that leaves all as it is. */
+  /** Text of the button that changes nothing. */
   readonly dismiss: string
   /** Label of the bar. */
   readonly progress: string
-  /** How far it is. */
+  /** The progress in words. */
   readonly report: ComponentChildren
-  /** What would be done. */
+  /** What the action would do. */
   readonly found: (counted: Counted) => ComponentChildren
   readonly children?: ComponentChildren
   readonly onClose: () => void

@@ -19,7 +19,7 @@ export function Filters({
   /** Names in the query. */
   readonly names: readonly string[]
   readonly children: ComponentChildren
-  /** Those that are hidden until they are asked for, or one of them is set. */
+  /** Hidden until the reader opens them or one is set. */
   readonly more?: { readonly names: readonly string[]; readonly children: ComponentChildren }
 }) {
   const open = useSignal(false)

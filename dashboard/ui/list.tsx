@@ -13,7 +13,7 @@ export interface Column<Item> {
   readonly end?: boolean
   /** The title is for screen readers alone: a column of buttons. */
   readonly quiet?: boolean
-  /** Stands in place of the title. */
+  /** In place of the title. */
   readonly head?: ComponentChildren
   /** Where one has it, each row has one line: cells are cut, and columns without a width share the rest. */
   readonly width?: string

@@ -35,7 +35,7 @@ export interface AttachedFile {
 export function MailHead({ of: mail }: { readonly of: Mail }) {
   const { from, replyTo = [], cc = [], bcc = [], headers = {}, attachments = [] } = mail
   return (
-    <dl class="facts head card">
+    <dl class="facts card">
       <dt>{said.from}</dt>
       <dd>{from === undefined ? <span class="muted">{said.defaultSender}</span> : written(from)}</dd>
       <Row title={said.replyTo}>{replyTo.map(written).join(', ')}</Row>

@@ -30,7 +30,7 @@ describeDashboard('the pages of operators', {}, (suite) => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/must be a colour as #rrggbb/).waitFor()
     await page.getByLabel('Colour', { exact: true }).fill('#0b5fff')
-    await expect.poll(() => page.getByText('the next run removes 0.').count()).toBe(2)
+    await expect.poll(() => page.getByText('the next run removes nothing.').count()).toBe(2)
     await page.getByLabel('Keep contents (days)', { exact: true }).fill('7')
     await page.getByLabel('Keep notifications (days)', { exact: true }).fill('30')
     await page.getByRole('button', { name: 'Save' }).click()

@@ -96,7 +96,8 @@ describeDashboard('the form that sends a message', options, (suite) => {
     await dialog().getByLabel('Template for push').selectOption('push')
     await dialog().getByLabel('days', { exact: true }).fill('30')
     // Both templates use it.
-    await dialog().getByLabel('name', { exact: true }).fill('Ada')
+    const values = dialog().getByRole('group', { name: 'Values', exact: true })
+    await values.getByLabel('name', { exact: true }).fill('Ada')
     await assertAccessible(page)
     await press('Send now')
     await page.getByRole('row', { name: /tablet Sent/ }).waitFor()

@@ -22,7 +22,7 @@ interface RetryResult {
   readonly nextCursor: string | null
 }
 
-/** Asks whether a group of failures is to be retried, and shows how far that is. */
+/** Asks before it retries a group of failures, and shows the progress. */
 export function RetryFailures({
   group: { channel, code, provider },
   filter,

@@ -16,7 +16,7 @@ const STARTS = {
 /** Those that were refused, by code. */
 type Refused = ReadonlyMap<string, number>
 
-/** Asks whether the selected notifications are to be cancelled or retried, and shows how far that is. */
+/** Asks before it cancels or retries the selected notifications, and shows the progress. */
 export function ActOnSelected({
   action,
   selected,
@@ -55,7 +55,7 @@ export function ActOnSelected({
       progress={bulk.progress}
       report={
         phase === 'running' ? (
-          <p>{words.running(count(done), allText)}</p>
+          <p>{bulk.running(count(done), allText)}</p>
         ) : (
           <>
             <p>{phase === 'done' ? words.done(changed) : words.stopped(changed)}</p>

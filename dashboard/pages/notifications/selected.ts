@@ -39,9 +39,9 @@ interface Page {
 const PAGE = 100
 /** Counted exactly up to this many. */
 const MOST = 2_000
-/** So many requests at a time. */
+/** Concurrent requests. */
 const AT_ONCE = 4
-/** With which one notification is refused. Others end the run. */
+/** Statuses that refuse one notification. Others end the run. */
 const REFUSALS: readonly number[] = [404, 409, 422]
 
 const POSSIBLE: Readonly<Record<BulkAction, readonly Status[]>> = {
@@ -93,7 +93,7 @@ function queriesOf(action: BulkAction, selected: Selected): readonly Query[] {
   }))
 }
 
-/** Finds out what could be done, and does nothing. */
+/** Finds what the action could change, and changes nothing. */
 export async function countSelected(action: BulkAction, selected: Selected, run: Run): Promise<Counted> {
   const pages = walk(action, selected, run)
   const possible: string[] = []

@@ -46,6 +46,7 @@ export function TemplateFields({
         />
       ))}
       <VariablesForm
+        title={said.values}
         placeholders={placeholdersOf(draft)}
         typed={typed}
         error={

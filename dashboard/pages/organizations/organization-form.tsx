@@ -136,7 +136,7 @@ export function OrganizationForm({
 /** How many the next pass of retention removes, with the saved days. */
 function NextPass({ id, kind }: { readonly id: string; readonly kind: keyof RetentionPreview }) {
   const { value } = useData<RetentionPreview>('/v1/retention/preview', { organization: id, everyMs: 0 })
-  return value === null ? null : <> {said.nextPass(count(value[kind].removes, value[kind].exact))}</>
+  return value === null ? null : <> {said.nextPass(kind, count(value[kind].removes, value[kind].exact))}</>
 }
 
 interface Draft {

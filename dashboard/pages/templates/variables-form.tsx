@@ -5,18 +5,21 @@ import { isBroken, type Placeholder, shownValue, type Typed } from './variables.
 
 const said = texts.templates
 
-/** Example values, one field for each placeholder. */
+/** Values, one field for each placeholder. */
 export function VariablesForm({
   placeholders,
   typed,
   error,
   onTyped,
+  title,
 }: {
   readonly placeholders: readonly Placeholder[]
   readonly typed: Typed
   /** Of the last rendering. */
   readonly error: ApiError | null
   readonly onTyped: (typed: Typed) => void
+  /** Default: they are examples, and not stored. */
+  readonly title?: string
 }) {
   if (placeholders.length === 0) return null
   const missing = (error?.details.missing ?? []) as readonly string[]
@@ -29,8 +32,8 @@ export function VariablesForm({
 
   return (
     <fieldset class="variables">
-      <legend>{said.variables}</legend>
-      <p class="hint">{said.variablesHint}</p>
+      <legend>{title ?? said.variables}</legend>
+      {title === undefined ? <p class="hint">{said.variablesHint}</p> : null}
       {placeholders.map((placeholder) => {
         const { name, type } = placeholder
         const isSection = type === 'section'

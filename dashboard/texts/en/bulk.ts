@@ -1,9 +1,13 @@
-/** Texts of what is done to many. */
+import { failures } from './failures.ts'
+import { notifications } from './notifications.ts'
+
+/** Texts of actions on many items. */
 export const bulk = {
   waiting: 'Waiting: the limit of requests is used up. It continues automatically.',
   sessionEnded: 'Your session has ended. Sign in, and start again for the rest.',
   dismiss: 'Keep them',
   progress: 'Progress',
+  running: (done: string, all: string) => `${done} of ${all}`,
   reasons: {
     sent: (count: string) => `${count} already sent`,
     failed: (count: string) => `${count} already failed`,
@@ -17,30 +21,32 @@ export const bulk = {
   refused: {
     not_cancellable: (count: string) => `${count} sent in the meantime, or just being sent`,
     not_retryable: (count: string) => `${count} changed in the meantime`,
-    content_removed: (count: string) => `${count} without their text, which is removed`,
+    content_removed: (count: string) => `${count} whose text was removed`,
     invalid_channel: (count: string) => `${count} for a channel without a provider`,
     notification_not_found: (count: string) => `${count} removed in the meantime`,
   } as Readonly<Partial<Record<string, (count: string) => string>>>,
   cancel: {
     title: 'Cancel the selected notifications?',
-    hint: 'No further attempt is made. That works while no attempt is running.',
+    hint: notifications.cancelHint,
     none: 'None of them can be cancelled.',
     possible: (count: string, of: string) =>
       count === of ? `${count} can be cancelled.` : `${count} of the ${of} can be cancelled.`,
     start: (count: string) => `Cancel ${count}`,
-    running: (done: string, all: string) => `${done} of ${all}`,
     done: (count: string) => `${count} cancelled.`,
     stopped: (count: string) => `Stopped. ${count} cancelled; the others stay as they are.`,
   },
   retry: {
     title: 'Retry the selected notifications?',
-    hint: 'Retry when the cause is gone. What fails again is listed here again.',
+    hint: failures.fixFirst,
     none: 'None of them can be retried.',
     possible: (count: string, of: string) =>
       count === of ? `${count} can be retried.` : `${count} of the ${of} can be retried.`,
     start: (count: string) => `Retry ${count}`,
-    running: (done: string, all: string) => `${done} of ${all}`,
-    done: (count: string) => `${count} are being delivered again.`,
-    stopped: (count: string) => `Stopped. ${count} are being delivered again; the others stay as they are.`,
+    done: (count: string) => `${delivered(count)} again.`,
+    stopped: (count: string) => `Stopped. ${delivered(count)} again; the others stay as they are.`,
   },
+}
+
+function delivered(count: string): string {
+  return count === '1' ? '1 is being delivered' : `${count} are being delivered`
 }

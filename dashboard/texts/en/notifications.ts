@@ -219,6 +219,7 @@ export const sending = {
   chooseTemplate: 'Choose a template',
   templateOf: (channel: string) => `Template for ${channel}`,
   noTemplates: (channel: string) => `There is no template for ${channel} yet.`,
+  values: 'Values',
   submit: 'Send now',
   check: 'Check first',
   wouldGo: (to: string) => `No problems found. It would go to ${to} now.`,
