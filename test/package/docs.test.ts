@@ -100,12 +100,11 @@ test('the programs about when and why print what their last comments say', async
   }
 })
 
-test('the program about quiet hours delays a message until their end', async () => {
-  const [program] = (await codeBlocks('docs/tasks/preferences.md', 'ts')).filter(({ code }) =>
-    code.includes('quietHours'),
-  )
-  await consumer.write('quiet.ts', program?.code ?? '')
-  expect(await consumer.node('--disable-warning=ExperimentalWarning', 'quiet.ts')).toBe('')
+test('the programs about preferences and quiet hours hold what they assert', async () => {
+  const blocks = await codeBlocks('docs/tasks/preferences.md', 'ts')
+  const programs = blocks.filter(({ code }) => code.includes('node:assert'))
+  expect(programs).toHaveLength(2)
+  for (const { name } of programs) await consumer.node(`docs/tasks/preferences/${name}`)
 })
 
 test('the shop of the guide stores an order and its notification together in SQLite', async () => {

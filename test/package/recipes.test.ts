@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { freePort } from '../../examples/servers/free-port.ts'
+import { startPostgres } from '../../examples/servers/postgres.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
+import { describeWith } from '../support/left-out.ts'
+import { whyNoPostgres } from '../support/postgres.ts'
 import type { Consumer } from './consumer.ts'
 import { createReader, folderOf } from './documentation.ts'
 import { codeBlocks } from './markdown.ts'
@@ -26,27 +29,49 @@ async function transcripts(page: string): Promise<{ readonly commands: string; r
 }
 
 /** Runs commands in the folder of a page, which has its programs. The ports 3000 and 3001 become free ones. */
-async function shell(page: string, commands: string): Promise<string> {
-  const [path, api, other] = [process.env.PATH, await freePort(), await freePort()]
-  const { stdout } = await run('sh', ['-e', '-c', commands], {
+async function shell(page: string, commands: string, settings: Record<string, string> = {}): Promise<string> {
+  const [api, other] = [String(await freePort()), String(await freePort())]
+  const cli = join(consumer.directory, 'node_modules/carillon/dist/cli/bin.js')
+  const written = commands
+    .replaceAll('npx carillon', `node "${cli}"`)
+    .replaceAll('3000', api)
+    .replaceAll('3001', other)
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
+  const { stdout } = await run('sh', ['-e', '-c', written], {
     cwd: join(consumer.directory, folderOf(page)),
-    env: {
-      ...process.env,
-      PATH: [dirname(process.execPath), path].join(delimiter),
-      PORT: String(api),
-      CUSTOMER_PORT: String(other),
-    },
+    env: { ...process.env, PATH, PORT: api, CUSTOMER_PORT: other, ...settings },
   })
   return stdout
 }
 
-const RECIPES = ['alerts', 'customer-webhooks', 'production-email', 'tenants']
+const RECIPES = [
+  'alerts',
+  'chat-alerts',
+  'customer-webhooks',
+  'devices',
+  'privacy',
+  'production-email',
+  'proxies',
+  'sms-consent',
+  'tenants',
+]
 
 test.each(RECIPES)('the commands of %s print what the page says', async (name) => {
   const page = `docs/tasks/${name}.md`
   const shown = await transcripts(page)
   expect(shown).not.toEqual([])
   for (const { commands, output } of shown) expect(await shell(page, commands)).toBe(output)
+})
+
+describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
+  test('the commands of the deployment migrate, restart both kinds of processes and send one mail', async () => {
+    const page = 'docs/tasks/deployment.md'
+    const server = await startPostgres()
+    onTestFinished(() => server.remove())
+    const [shown] = await transcripts(page)
+    const printed = await shell(page, shown?.commands ?? '', { DATABASE_URL: server.url })
+    expect(printed).toBe(shown?.output)
+  })
 })
 
 test('the rules of the alerts are YAML, and name metrics that a process serves', async () => {
