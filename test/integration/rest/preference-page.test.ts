@@ -82,7 +82,7 @@ describe('the preference page', () => {
     await start()
     const answer = await host.call({ method: 'POST', path: path(), body, headers: { 'content-type': type } })
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8'])
-    expect(answer.text).toContain('<p role="alert">Nothing is saved')
+    expect(answer.text).toContain('<p role="alert">Nothing was saved')
     expect(answer.text).not.toContain('role="status"')
     expect(on(answer)).toEqual(['default:email', 'news:email'])
     expect((await host.notifier.preferences.get(ADA)).updatedAt).toBeNull()
