@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { auditedChange } from '../audit/audited-change.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { versionConflict } from '../errors/version-conflict.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { listReader } from '../records/list.ts'
@@ -273,10 +274,7 @@ function unknownVersion({ name, version }: Template): NotifierError {
 }
 
 function conflict({ name, version }: Template): NotifierError {
-  return new NotifierError('version_conflict', {
-    message: `The template "${name}" now has version ${version}. Read it again, and apply the change to that version.`,
-    details: { field: 'version', version },
-  })
+  return versionConflict(`The template "${name}"`, version)
 }
 
 function nameTaken(name: string): NotifierError {

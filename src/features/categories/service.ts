@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { auditedChange } from '../../core/audit/audited-change.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { versionConflict } from '../../core/errors/version-conflict.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import { shortName } from '../../core/input/listed-names.ts'
@@ -171,10 +172,7 @@ function assertOwnNames({ id, formerIds }: Pick<Category, 'id' | 'formerIds'>): 
 }
 
 function conflict(id: string, version: number): NotifierError {
-  return new NotifierError('version_conflict', {
-    message: `The category "${id}" now has version ${version}. Read it again, and apply the change to that version.`,
-    details: { field: 'version', version },
-  })
+  return versionConflict(`The category "${id}"`, version)
 }
 
 function exists(id: string): NotifierError {

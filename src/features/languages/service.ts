@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Audit } from '../../core/audit/audit.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { versionConflict } from '../../core/errors/version-conflict.ts'
 import { type Bounds, counted } from '../../core/input/bounds.ts'
 import { canonicalLocale } from '../../core/input/locale.ts'
 import { localeName } from '../../core/input/locale-fields.ts'
@@ -189,10 +190,7 @@ async function conflict(
 ): Promise<NotifierError> {
   const record = await store.find({ id: organizationId })
   const version = (record === null ? null : entryOf(record.value, locale))?.version ?? 0
-  return new NotifierError('version_conflict', {
-    message: `The catalogue of the locale ${locale} now has version ${version}. Read it again, and apply the change to that version.`,
-    details: { field: 'version', version },
-  })
+  return versionConflict(`The catalogue of the locale ${locale}`, version)
 }
 
 /** @throws NotifierError `not_found`: no catalogue has a name that is none */

@@ -1,6 +1,7 @@
 import type { Audit } from '../../core/audit/audit.ts'
 import { auditedChange } from '../../core/audit/audited-change.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { versionConflict } from '../../core/errors/version-conflict.ts'
 import { assertSharedBounds, type Bounds } from '../../core/input/bounds.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Processor } from '../../core/loop/processor.ts'
@@ -272,10 +273,7 @@ function withoutSource(role: SharedRole): NotifierError {
 }
 
 function conflict({ role, name, version }: SharedText): NotifierError {
-  return new NotifierError('version_conflict', {
-    message: `The ${role} "${name}" now has version ${version}. Read it again, and apply the change to that version.`,
-    details: { field: 'version', version },
-  })
+  return versionConflict(`The ${role} "${name}"`, version)
 }
 
 function nameTaken(role: SharedRole, name: string): NotifierError {
