@@ -1,6 +1,6 @@
 // Freezes the databases of a version for test/integration/frozen-databases.test.ts:
 // node scripts/freeze-database.mjs <version> [--again]
-import { spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,11 +28,9 @@ try {
 }
 
 function isReleased() {
-  const { stdout } = spawnSync('git', ['tag', '--list', `v${version}`], {
-    cwd: fromRoot('.'),
-    encoding: 'utf8',
-  })
-  return stdout.trim() !== ''
+  // Throws without git, because a released database must stay.
+  const tags = execFileSync('git', ['tag', '--list', `v${version}`], { cwd: fromRoot('.'), encoding: 'utf8' })
+  return tags.trim() !== ''
 }
 
 /**

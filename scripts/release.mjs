@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
 
-const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/
-/** What npm packs whatever `files` has. */
+/** Without pre-releases, which `npm publish` takes only under a tag of their own. */
+const VERSION = /^\d+\.\d+\.\d+$/
+/** Files that npm always packs. */
 const ALWAYS = ['package.json', 'README.md', 'LICENSE']
 
 /** @type {string[]} */
@@ -30,8 +31,11 @@ check(
 )
 check(['', tag].includes(asked), `The tag is ${asked}; package.json has version ${version}.`)
 check(git('status', '--porcelain') === '', 'Something is not committed: git status')
-const tagged = git('rev-list', '-n', '1', tag)
-check(['', git('rev-parse', 'HEAD')].includes(tagged), `The tag ${tag} is on another commit.`)
+const head = git('rev-parse', 'HEAD')
+check(
+  git('tag', '--list', tag) === '' || git('rev-list', '-n', '1', tag) === head,
+  `The tag ${tag} is on another commit.`,
+)
 
 const changelog = read('CHANGELOG.md')
 const sections = changelog
@@ -87,7 +91,7 @@ function checkPack(paths, packed) {
   const strange = paths.filter(
     (path) => !belongs.some((each) => path === each || path.startsWith(`${each}/`)),
   )
-  check(strange.length === 0, `The package has what does not belong there: ${strange.join(', ')}`)
+  check(strange.length === 0, `The package has files that do not belong there: ${strange.join(', ')}`)
   const named = JSON.stringify([exports, bin]).matchAll(/"\.\/([^"*]+\.(?:js|ts|json))"/g)
   const missing = [...named].flatMap(([, path = '']) => (paths.includes(path) ? [] : [path]))
   check(missing.length === 0, `The package lacks ${missing.join(', ')}: npm run build`)
@@ -133,7 +137,7 @@ function checkBill(bill) {
 
 /** @param {string[]} args */
 function git(...args) {
-  return spawnSync('git', args, { cwd: fromRoot('.'), encoding: 'utf8' }).stdout.trim()
+  return run('git', args, fromRoot('.')).trim()
 }
 
 /**
@@ -150,13 +154,13 @@ function npm(cwd, ...args) {
  * @param {string} [cwd]
  */
 function run(command, args, cwd) {
-  const { status, stdout, stderr } = spawnSync(command, args, {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',
     maxBuffer: 1e8,
     shell: process.platform === 'win32',
   })
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`)
   return stdout
 }
 
