@@ -7,7 +7,7 @@ import { openStorage, type StorageLocation } from '../faults/store.ts'
 export interface FrozenNotifier {
   readonly notifier: Notifier
   readonly storage: Storage
-  /** What the provider was handed. */
+  /** The messages that the provider was handed. */
   readonly sent: Pick<Message, 'to' | 'subject' | 'body'>[]
   now(): number
 }

@@ -3,7 +3,7 @@ import type { StorageLocation } from '../faults/store.ts'
 import { httpReceiver } from '../receivers.ts'
 import { frozenNotifier } from './notifier.ts'
 
-/** What a test needs to know of a frozen database, beside what is in it. */
+/** Facts about a frozen database that tests need. */
 export interface FrozenFacts {
   /** Epoch milliseconds. */
   readonly frozenAt: number
@@ -20,7 +20,7 @@ export interface FrozenFacts {
   }
   /** Newest first, as the list of notifications has them. */
   readonly notifications: readonly { readonly id: string; readonly status: string; readonly to: string }[]
-  /** What waits for another attempt, or its time: texts by address. */
+  /** Messages that wait for another attempt or for their time: texts by address. */
   readonly waiting: Readonly<Record<string, string>>
 }
 
@@ -36,7 +36,7 @@ const ORDER = {
 
 const LATER_MS = 30 * 60_000
 
-/** Fills an empty database with something of everything that an application stores, and ends in the middle of its work. */
+/** Fills an empty database with data of every kind, and ends in the middle of its work. */
 export async function plantFrozen(location: StorageLocation): Promise<FrozenFacts> {
   const { notifier } = frozenNotifier(location, 0)
   const receiver = await httpReceiver((response, { path }) => {
