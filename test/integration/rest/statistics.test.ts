@@ -127,7 +127,10 @@ describe('statistics', () => {
     })
     onTestFinished(() => paused.close())
     await paused.notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
-    const provider = await eventually(async () => (await paused.notifier.statistics.get()).providers[0])
+    const provider = await eventually(async () => {
+      const { providers } = await paused.notifier.statistics.get()
+      return providers.find(({ pausedUntil }) => pausedUntil !== null)
+    })
     const { providers } = await paused.notifier.health()
     expect(provider).toMatchObject({ name: 'down', pausedUntil: expect.any(String) })
     expect(providers).toMatchObject([{ name: 'down', state: 'paused' }])
