@@ -26,7 +26,7 @@ export interface Pages {
   /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
   unsubscribe(token: string): Promise<Unsubscribed>
   /**
-   * Makes what a page has turned off undone. False: the preferences have changed since. Null: an invalid token.
+   * Undoes an opt-out of a page. False: the preferences have changed since. Null: an invalid token.
    *
    * @param token of either page
    * @param undo see {@link Undoable}

@@ -8,7 +8,7 @@ import type { Pages } from './link-pages.ts'
 import { isOneClick } from './one-click.ts'
 import type { PreferencePost } from './page.ts'
 import { type PostedBefore, preferencePage } from './page-view.ts'
-import { preferencePageQuery } from './query-schemas.ts'
+import { preferencePageQuery, SAVED } from './query-schemas.ts'
 import { type ChosenHours, chosenHours } from './quiet-form.ts'
 import { MOST_UNDO } from './undo.ts'
 import { confirmPage, donePage, incompletePage, requiredPage, undonePage } from './unsubscribe-view.ts'
@@ -40,7 +40,7 @@ const PREFERENCES: FormBody = {
       was: { type: 'string', description: 'The cells `category:channel` that the page showed as on.' },
       on: { type: 'array', items: { type: 'string' }, description: 'Those that are on.' },
       none: { type: 'string', description: 'Instead of both: turns everything optional off.' },
-      undo: { type: 'string', description: 'Instead of all: what the page after that has to undo it.' },
+      undo: { type: 'string', description: 'Instead of the others: the token that undoes an earlier post.' },
     },
   },
   incomplete: [415, 422],
@@ -116,11 +116,9 @@ async function preferences(context: RequestContext, notifier: Served): Promise<H
   return page === null ? unknownPage(texts) : preferencePage(texts, page, postedIn(context))
 }
 
-const SAID = ['all', 'partly', 'undone', 'changed'] as const
-
 function postedIn({ query: { saved, undo } }: RequestContext): PostedBefore {
   return {
-    saved: SAID.find((each) => each === saved) ?? null,
+    saved: SAVED.find((each) => each === saved) ?? null,
     undo: typeof undo === 'string' && undo.length <= MOST_UNDO ? undo : null,
   }
 }

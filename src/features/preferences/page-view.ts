@@ -5,15 +5,16 @@ import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
 import { cellName } from './model.ts'
 import type { PreferencePage, ShownCategory, Topic } from './page.ts'
+import type { SAVED } from './query-schemas.ts'
 import { quietFieldset } from './quiet-view.ts'
 
 type Texts = LocalTexts['texts']
 
 /**
- * What the page says about a post. `partly`: the quiet hours are not saved. `undone`: an earlier one is undone. `changed`:
- * it is not, because the preferences have changed since. `nothing`: the form could not be read.
+ * The result of a post. `partly`: without the quiet hours. `undone`: an earlier post is undone. `changed`: it is not, because
+ * the preferences have changed since. `nothing`: the form could not be read. Null: there was no post.
  */
-type Saved = 'all' | 'partly' | 'undone' | 'changed' | 'nothing' | null
+type Saved = (typeof SAVED)[number] | 'nothing' | null
 
 export interface PostedBefore {
   readonly saved: Saved

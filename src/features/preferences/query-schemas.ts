@@ -4,11 +4,14 @@ import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { line, recipient } from '../../core/rest/query-schemas.ts'
 import { MOST_UNDO } from './undo.ts'
 
+/** The results of a post of which the preference page tells. */
+export const SAVED = ['all', 'partly', 'undone', 'changed'] as const
+
 /** Query of the preference page. */
 export const preferencePageQuery: z.ZodType<{
   t: string
   lang?: string | undefined
-  saved?: 'all' | 'partly' | 'undone' | 'changed' | undefined
+  saved?: (typeof SAVED)[number] | undefined
   undo?: string | undefined
 }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
@@ -17,12 +20,12 @@ export const preferencePageQuery: z.ZodType<{
     .optional()
     .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
   saved: z
-    .enum(['all', 'partly', 'undone', 'changed'])
+    .enum(SAVED)
     .optional()
     .describe(
       'Says that the preferences are saved; `partly`: but not the quiet hours; `undone`: as before; `changed`: not undone.',
     ),
-  undo: line.max(MOST_UNDO).optional().describe('What a form of the page posts to undo the last post.'),
+  undo: line.max(MOST_UNDO).optional().describe('The token that undoes the last post.'),
 })
 
 /** Query of `/v1/preferences`. */
