@@ -16,7 +16,7 @@ export async function inspect(connection: Connection): Promise<StorageInspection
   return {
     version,
     needed: migrations.length,
-    steps: pendingSteps(connection, version ?? 0),
+    steps: version === null ? [] : pendingSteps(connection, version),
     now: await nowOf(connection),
     missingRights,
   }
@@ -32,10 +32,10 @@ const SELECT_SCHEMA = `
 
 /** A migration and a new partition need the owner of the table, or a member of it. */
 const SELECT_OWNERS = `
-  SELECT pg_get_userbyid(relowner)::text AS owner, count(*)::int AS tables FROM pg_class
+  SELECT DISTINCT pg_get_userbyid(relowner)::text AS owner FROM pg_class
   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relkind IN ('r', 'p')
     AND NOT pg_has_role(current_user, relowner, 'USAGE')
-  GROUP BY 1 ORDER BY 1`
+  ORDER BY 1`
 
 /** Owners may have taken rights from themselves. */
 const SELECT_REVOKED = `
@@ -54,7 +54,7 @@ async function missingRightsOf({ rows, schema }: Connection): Promise<MissingRig
     const grant = `GRANT CREATE ON DATABASE ${quoted(own?.database ?? '')} TO ${role}`
     return [{ purpose: `create the schema ${quoted(schema)}`, grant }]
   }
-  const owners = await rows<{ owner: string; tables: number }>(SELECT_OWNERS, [schema])
+  const owners = await rows<{ owner: string }>(SELECT_OWNERS, [schema])
   const revoked = await rows<{ privilege: string; tables: number }>(SELECT_REVOKED, [schema])
   const inSchema = (privilege: string): string => `GRANT ${privilege} ON SCHEMA ${quoted(schema)} TO ${role}`
   return [
@@ -62,12 +62,12 @@ async function missingRightsOf({ rows, schema }: Connection): Promise<MissingRig
     ...(found.creates
       ? []
       : [{ purpose: `create tables in the schema ${quoted(schema)}`, grant: inSchema('CREATE') }]),
-    ...owners.map(({ owner, tables }) => ({
-      purpose: `migrate ${tables} tables of ${quoted(owner)} and add partitions to them`,
+    ...owners.map(({ owner }) => ({
+      purpose: `migrate the tables of ${quoted(owner)} and add partitions to them`,
       grant: `GRANT ${quoted(owner)} TO ${role}`,
     })),
     ...revoked.map(({ privilege, tables }) => ({
-      purpose: `${privilege} on ${tables} tables`,
+      purpose: `${privilege} on all tables (not on ${tables})`,
       grant: `GRANT ${privilege} ON ALL TABLES IN SCHEMA ${quoted(schema)} TO ${role}`,
     })),
   ]

@@ -57,14 +57,14 @@ function migrateOnce(connection: Connection): Promise<void> {
   })
 }
 
-/** Above what this code needs: of a later one. */
+/** 0: there is no schema. Above the number of migrations: a later Carillon has migrated it. */
 export async function storedVersion(connection: Connection): Promise<number> {
   if (!(await exists(connection, connection.schema))) return 0
   const [found] = await connection.rows<{ version: number }>(SELECT_VERSION)
   return found?.version ?? 0
 }
 
-/** What {@link migrate} would run. */
+/** The steps that {@link migrate} would run. */
 export function pendingSteps({ textOf }: Connection, version: number): SchemaStep[] {
   return migrations.slice(version).map((sql, at) => ({ version: version + at + 1, sql: textOf(sql) }))
 }

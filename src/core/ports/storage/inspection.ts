@@ -1,10 +1,10 @@
-/** What an operator asks about a storage. Nothing of it holds data or secrets. */
+/** The schema, the clock and the rights of a storage, without data or secrets. */
 export interface StorageInspection {
   /** Version of the stored schema. 0: there is none. Null: it may not be read. Above `needed`: of a later Carillon. */
   readonly version: number | null
   /** Version that this code needs. */
   readonly needed: number
-  /** What a start would run, in order. Tables for kinds of records and partitions come in addition. */
+  /** The steps that a start would run, in order; without tables for kinds of records and partitions. */
   readonly steps: readonly SchemaStep[]
   /** Its clock, in epoch milliseconds. */
   readonly now: number
@@ -20,7 +20,7 @@ export interface SchemaStep {
 
 /** A right that the storage needs and does not have. */
 export interface MissingRight {
-  /** What it needs it for. */
+  /** Completes "the role may not …". */
   readonly purpose: string
   /** The statement that grants it. */
   readonly grant: string
