@@ -52,7 +52,7 @@ function missing({ folder }: Project, files: readonly NewFile[]): NewFile[] {
       .map(({ path }) => path),
   ]
   if (existing.length === 0) return files.filter((file) => !has(file))
-  const message = `${existing.join(', ')} exists already, and init changes no file. Nothing was written. Move it away, or see the rest with "--dry-run" in an empty folder.`
+  const message = `There is already ${existing.join(', ')}, and init changes no file. Nothing was written. Move it away, and run init again.`
   throw new Exit('refused', message)
 }
 
@@ -81,7 +81,7 @@ const RUN: Readonly<Record<PackageManager, string>> = {
   bun: 'bunx',
 }
 
-/** What to do next, with commands to copy. */
+/** The next steps, with commands to copy. */
 function steps(
   { packages, manager }: Project,
   program: Program,

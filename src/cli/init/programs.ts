@@ -18,7 +18,7 @@ export interface Program {
   readonly run: { readonly command: string; readonly binary: boolean }
 }
 
-/** How the program imports the configuration, and what TypeScript adds. */
+/** The language of the files. */
 interface Language {
   /** Ending of the files. */
   readonly ending: 'ts' | 'mjs'
@@ -92,11 +92,11 @@ const LISTENING = `console.log(\`Dashboard: http://localhost:\${port}/dashboard 
 
 const PORT = 'const port = Number(process.env.PORT ?? 3000)'
 
-function ending(stop: string): string {
+function onSignal(stop: string): string {
   return `for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ${stop})`
 }
 
-const STOP = ending('server.close(() => notifier.stop())')
+const STOP = onSignal('server.close(() => notifier.stop())')
 
 interface ServerProgram {
   readonly packages: readonly string[]
@@ -125,10 +125,10 @@ ${STOP}
   },
   Fastify: {
     packages: ['fastify'],
-    text: ({ ending: of }) => `import { dashboard } from 'carillon/dashboard'
+    text: ({ ending }) => `import { dashboard } from 'carillon/dashboard'
 import { notifierPlugin } from 'carillon/fastify'
 import Fastify from 'fastify'
-import notifier, { mailbox } from './carillon.config.${of}'
+import notifier, { mailbox } from './carillon.config.${ending}'
 
 const app = Fastify()
 app.register(notifierPlugin(notifier, { https: 'allow-loopback' }), { prefix: '/notifications' })
@@ -140,7 +140,7 @@ await notifier.start()
 ${PORT}
 await app.listen({ port })
 ${LISTENING}
-${ending('app.close()')}
+${onSignal('app.close()')}
 `,
   },
   Koa: {
@@ -189,12 +189,12 @@ ${STOP}
   },
   NestJS: {
     packages: ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
-    text: ({ ending: of }) => `import 'reflect-metadata'
+    text: ({ ending }) => `import 'reflect-metadata'
 import { Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { dashboard } from 'carillon/dashboard'
 import { notifierRouter } from 'carillon/express'
-import notifier, { mailbox } from './carillon.config.${of}'
+import notifier, { mailbox } from './carillon.config.${ending}'
 
 // In place of the module of your application.
 class AppModule {}
@@ -209,7 +209,7 @@ await notifier.start()
 ${PORT}
 await app.listen(port)
 ${LISTENING}
-${ending('app.close().then(() => notifier.stop())')}
+${onSignal('app.close().then(() => notifier.stop())')}
 `,
   },
   'Node.js': {
@@ -258,8 +258,11 @@ async function start() {
  * @returns {Promise<Response>}
  */
 export async function answer(request) {
-  // Modules of Next.js may exist twice in a process.
-  globalThis.carillonHandlers ??= start()
+  // Modules of Next.js may exist twice in a process. After a failed start, the next request tries again.
+  globalThis.carillonHandlers ??= start().catch((error) => {
+    globalThis.carillonHandlers = undefined
+    throw error
+  })
   for (const handle of await globalThis.carillonHandlers) {
     const response = await handle(request, connection)
     if (response !== null) return response

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Exit, messageOf } from '../exit.ts'
 
-/** What a folder says about its project. */
+/** A project, as its folder shows it. */
 export interface Project {
   readonly folder: string
   readonly framework: FrameworkName
@@ -16,7 +16,7 @@ export interface Project {
 export type FrameworkName = 'Next.js' | 'NestJS' | 'Fastify' | 'Koa' | 'Hono' | 'Express' | 'Node.js'
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun'
 
-/** By a package of theirs. The first ones are built on later ones. */
+/** By a package of each. The first match counts: earlier frameworks are built on later ones. */
 const FRAMEWORKS: readonly (readonly [pack: string, name: FrameworkName])[] = [
   ['next', 'Next.js'],
   ['@nestjs/core', 'NestJS'],

@@ -106,7 +106,11 @@ test.for([
   const folder = folderWith({ 'package.json': uses('express'), [path]: text })
   const before = contents(folder)
   const outcome = await carillon(['init', '--yes'], { cwd: folder })
-  expect(outcome).toMatchObject({ code: 4, out: '', err: expect.stringContaining(`${path} exists already`) })
+  expect(outcome).toMatchObject({
+    code: 4,
+    out: '',
+    err: expect.stringContaining(`There is already ${path},`),
+  })
   expect(contents(folder)).toEqual(before)
 })
 
