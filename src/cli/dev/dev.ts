@@ -31,14 +31,17 @@ export const dev: Run = async ({ terminal, flags }) => {
       forwardTo: flags.text('forward-to') ?? null,
     }
     const service = await interruptible(openService(terminal, places), terminal)
-    server.on('request', service.answer)
-    await (flags.on('json')
-      ? print(terminal, JSON.stringify(await service.links()))
-      : show(terminal, service, places))
-    const unwatch = reloading(terminal, service, places)
-    if (!signal.aborted) await once(signal, 'abort')
-    unwatch()
-    await service.stop()
+    try {
+      server.on('request', service.answer)
+      await (flags.on('json')
+        ? print(terminal, JSON.stringify(await service.links()))
+        : show(terminal, service, places))
+      const unwatch = reloading(terminal, service, places)
+      if (!signal.aborted) await once(signal, 'abort')
+      unwatch()
+    } finally {
+      await service.stop()
+    }
   } finally {
     server.close()
     server.closeAllConnections()
@@ -59,7 +62,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     const why = {
-      EADDRINUSE: `Another program has port ${port}. End it, or take another port: carillon dev --port ${port + 1}.`,
+      EADDRINUSE: `Another program has port ${port}. Stop it, or take a free port: carillon dev --port 0.`,
       EACCES: `Port ${port} needs privileges. Take one above 1023: carillon dev --port 4000.`,
       EADDRNOTAVAIL: `This machine has no address ${host}. Leave out "--host" for this machine alone.`,
     }[code]
@@ -98,7 +101,7 @@ async function show(terminal: Terminal, service: DevelopmentService, places: Pla
   const near = (path: string): string => relative(terminal.cwd, path) || '.'
   note(
     terminal,
-    `Nothing is delivered: the mailbox catches all channels, and recipients such as bounced@simulator.example fail.`,
+    'Nothing is delivered: the mailbox catches all channels, and recipients such as bounced@simulator.example fail.',
   )
   note(
     terminal,
@@ -125,7 +128,7 @@ function reloading(terminal: Terminal, service: DevelopmentService, { templates 
     timer = setTimeout(reload, SETTLED_MS)
   })
   watcher.on('error', (error) =>
-    note(terminal, `Changes of templates are not seen any more: ${error.message}`),
+    note(terminal, `Changes of templates go unnoticed from now on: ${error.message}. Start again.`),
   )
 
   function reload(): void {

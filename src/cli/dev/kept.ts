@@ -32,8 +32,9 @@ export function keptFolder(folder: string): KeptFolder {
     },
     read() {
       try {
-        return JSON.parse(readFileSync(file, 'utf8'))
+        return Object(JSON.parse(readFileSync(file, 'utf8')))
       } catch {
+        // Absent or damaged: new secrets take the place of the old ones.
         return {}
       }
     },

@@ -14,7 +14,7 @@ const MAILBOX = '/mailbox'
 /** Longest wait for running attempts at the end. */
 const END_MS = 2_000
 
-/** Where the development service is, and what it reads. */
+/** The address of the development service, and the files that it reads. */
 export interface Places {
   readonly url: string
   /** Whether only this machine reaches it. */
@@ -42,7 +42,7 @@ export interface Links {
 export interface DevelopmentService {
   readonly answer: RequestListener
   links(): Promise<Links>
-  /** Reads configuration and templates again. What works stays if they have faults. */
+  /** Reads the templates again. If one has a fault, the earlier ones stay. */
   reload(): Promise<void>
   stop(): Promise<void>
 }
@@ -87,7 +87,7 @@ export async function openService(terminal: Terminal, places: Places): Promise<D
     const texts = places.templates === null ? null : await readTemplates(places.templates)
     const configured =
       config === null ? createNotifier({ channels: {} }) : await loadNotifier(terminal, config)
-    // What delivers, stores or reports elsewhere is replaced.
+    // Replaces the options that deliver, store or report elsewhere.
     const change: OptionsChange = ({ templates, layouts, partials, messages, ...options }, kinds) => ({
       ...options,
       storage: sqlite({ file: folder.database, synchronous: 'normal' }),

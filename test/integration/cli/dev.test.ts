@@ -177,7 +177,7 @@ test('a port that another program has is refused with a remedy', async () => {
   expect(await spawnCarillon(['dev', '--port', String(port)], { cwd: folder() }).outcome).toEqual({
     code: 3,
     out: '',
-    err: `carillon: Another program has port ${port}. End it, or take another port: carillon dev --port ${port + 1}.\n`,
+    err: `carillon: Another program has port ${port}. Stop it, or take a free port: carillon dev --port 0.\n`,
   })
 })
 
@@ -202,6 +202,7 @@ test.for([
 
 test('people see links, a call to copy, and that nothing is delivered', async () => {
   const { child, outcome } = spawnCarillon(['dev', '--port', '0'], { cwd: folder() })
+  onTestFinished(() => void child.kill('SIGKILL'))
   let said = ''
   child.stderr.on('data', (chunk) => {
     said += chunk
