@@ -47,9 +47,8 @@ async function* findings({ terminal, flags }: Call): AsyncGenerator<Finding> {
     yield* await schemaFindings(served)
     await inTime(notifier.start({ deliver: false }))
   } catch (error) {
-    const remedy =
-      'Nothing starts before this is mended: the cause is in the message, such as a wrong address or missing rights.'
-    yield failed('start', withCauses(error), remedy)
+    const remedy = 'Correct the cause in the message, such as a wrong address or missing rights.'
+    yield failed('start', withCause(error), remedy)
     return
   }
   try {
@@ -156,7 +155,7 @@ function domainsOf(checked: Checked): readonly string[] {
   return [...new Set(domains)].slice(0, MOST_DOMAINS)
 }
 
-function withCauses(error: unknown): string {
+function withCause(error: unknown): string {
   const { cause } = error as { readonly cause?: unknown }
   const { message } = failureOf(error)
   return cause instanceof Error ? `${message} ${cause.message}` : message

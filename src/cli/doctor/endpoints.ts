@@ -16,11 +16,8 @@ export async function endpointFindings(
     const part = `webhook ${id} to ${new URL(url).host}`
     const fault = await reach(organizationId, url)
     if (fault === null) return ok(part, 'answers')
-    return warning(
-      part,
-      fault,
-      `Ask its owner to make it reachable, or remove it: carillon call deleteWebhook ${id}.`,
-    )
+    const remove = `carillon call deleteWebhook ${id} --organization ${organizationId}`
+    return warning(part, fault, `Ask its owner to make it reachable, or remove it: ${remove}`)
   })
   const findings = await Promise.all(checked)
   return endpoints.length > MOST ? [...findings, ok('webhooks', `only ${MOST} were checked`)] : findings

@@ -1,4 +1,4 @@
-/** One thing that the doctor has checked. */
+/** The result of one check. */
 export interface Finding {
   readonly part: string
   readonly result: 'ok' | 'warning' | 'failed'
