@@ -21,14 +21,10 @@ export const pull: Run = (call) =>
     const found = await pullSteps(client, folderOf(call), { delete: flags.on('delete') })
     const steps = found.filter(({ action }) => action !== 'unchanged')
     const replaced = steps.filter(({ action }) => action !== 'create').flatMap(({ changes }) => changes)
-    if (flags.on('dry-run')) return show(call, steps)
+    if (flags.on('dry-run') || steps.length === 0) return show(call, steps)
     if (replaced.length > 0) {
       for (const file of replaced) note(terminal, plain(file))
-      await confirm(
-        terminal,
-        `Replace or remove ${counted(replaced.length, 'file')} that differ?`,
-        flags.on('yes'),
-      )
+      await confirm(terminal, `Replace or remove ${counted(replaced.length, 'file')}?`, flags.on('yes'))
     }
     return perform(call, steps)
   })
@@ -45,13 +41,12 @@ export const push: Run = (call) =>
     for (const step of found)
       if (step.action === 'omitted') note(terminal, `${nameOf(step)} can have no draft and is left out.`)
     if (!flags.on('json')) await printDiff(terminal, stored, files, steps)
-    if (flags.on('dry-run')) return show(call, steps)
-    if (steps.length > 0)
-      await confirm(
-        terminal,
-        `${draft ? 'Save drafts of' : 'Store'} ${counted(steps.length, 'text')}?`,
-        flags.on('yes'),
-      )
+    if (flags.on('dry-run') || steps.length === 0) return show(call, steps)
+    await confirm(
+      terminal,
+      `${draft ? 'Save drafts of' : 'Store'} ${counted(steps.length, 'text')}?`,
+      flags.on('yes'),
+    )
     return perform(call, steps)
   })
 
@@ -71,7 +66,7 @@ export const diff: Run = (call) =>
 
 export const lint: Run = (call) => (call.flags.on('stored') ? lintStored(call) : lintFiles(call))
 
-/** What a lint answers, here and elsewhere. */
+/** The answer of a lint, here and elsewhere. */
 interface Lint {
   readonly findings: readonly Pick<
     LintFinding,
@@ -165,7 +160,7 @@ function lineOf(step: Step, json: boolean): string {
   return `${action.padEnd(6)}  ${nameOf(step)}${changes.length === 0 ? '' : `: ${plain(changes.join(', '))}`}`
 }
 
-/** A text that somebody has changed since it was shown is refused; those before it are made. */
+/** Stops at the first refusal, such as that of a text which has changed since it was shown. */
 async function perform({ terminal, flags }: Call, steps: readonly Step[]): Promise<undefined> {
   for (const step of steps) {
     if (terminal.signal.aborted) return
@@ -177,7 +172,6 @@ async function perform({ terminal, flags }: Call, steps: readonly Step[]): Promi
     }
     await print(terminal, lineOf(step, flags.on('json')))
   }
-  if (steps.length === 0) note(terminal, 'Nothing differs.')
 }
 
 async function printDiff(
@@ -189,7 +183,7 @@ async function printDiff(
   const { unifiedDiff } = await import('../../template-files/unified-diff.ts')
   const { stdout } = terminal
   for (const line of unifiedDiff(stored, files, steps)) {
-    // A reader that is a program gets the texts as they are.
+    // Programs such as `patch` need the texts as they are.
     const safe = stdout.isTTY === true ? line.split('\t').map(plain).join('\t') : line
     await print(terminal, coloured(safe, stdout))
   }
