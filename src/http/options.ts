@@ -44,7 +44,7 @@ export interface HttpApiOptions {
    * field.
    *
    * @default false (unknown fields are ignored, except misplaced and misspelt fields of a message such as
-   * `idempotencyKey`, and   those of preferences; the header X-Ignored-Parameters lists unknown parameters)
+   * `idempotencyKey`, and those of preferences; the header X-Ignored-Parameters lists unknown parameters)
    */
   readonly strictBody?: boolean | undefined
 }
