@@ -82,6 +82,82 @@ test('the examples of testing an application pass', async () => {
   expect(await consumer.node('--test', ...files)).toMatch(/pass 3\n/)
 })
 
+test('the test for coding agents passes', async () => {
+  expect(await consumer.node('--test', `${folderOf('AGENTS.md')}/order.test.ts`)).toMatch(/pass 1\n/)
+})
+
+test('moving carries over opt-outs and delayed jobs, and may be repeated', async () => {
+  const queue = folderOf('docs/tasks/move-from-nodemailer-and-bullmq.md')
+  const hosted = folderOf('docs/tasks/move-from-a-hosted-service.md')
+  const code = `
+    import { createNotifier } from 'carillon'
+    import { recordingProvider } from 'carillon/testing'
+    import { moveDelayed } from './${queue}/delayed.ts'
+    import { mailer } from './${queue}/mail.ts'
+    import { carryOver as carryOptOuts } from './${queue}/opt-outs.ts'
+    import { switchOf } from './${hosted}/notify.ts'
+    import { carryOver as carryPeople } from './${hosted}/people.ts'
+    import { refusalOf } from './${hosted}/shadow.ts'
+    const notifier = createNotifier({
+      channels: { email: recordingProvider() },
+      categories: { news: { name: 'News' } },
+      recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: { email: id + '@example.com' } }])) },
+    })
+    await notifier.start({ deliver: false })
+    await notifier.templates.create({ name: 'hello', channel: 'email', text: 'Hello {{name}}' })
+    async function* each(...items) { yield* items }
+    const variables = { name: 'Ada' }
+    for (const _ of [1, 2]) {
+      await carryOptOuts(notifier, each(
+        { email: 'bounced@example.com', why: 'bounced', list: null },
+        { email: 'ada@example.com', why: 'unsubscribed', list: 'news' },
+      ))
+      console.log(await carryPeople(notifier, each(
+        { user: 'bob', email: 'bob@example.com', bounced: null, choices: { news: false, games: true } },
+        { user: 'eve', email: 'eve@example.com', bounced: 'complaint', choices: {} },
+      ), new Set(['news'])))
+      const data = { kind: 'hello', to: 'cy@example.com', variables }
+      const job = { id: '7', timestamp: Date.parse('2026-01-01'), delay: 86_400_000, data, remove: async () => console.log('removed') }
+      await moveDelayed(notifier, [job])
+    }
+    console.log((await notifier.suppressions.list()).items.map(({ to, reason }) => to + ' ' + reason))
+    console.log((await notifier.preferences.get({ channel: 'email', to: 'ada@example.com' })).categories.news)
+    console.log((await notifier.preferences.get({ recipient: 'bob' })).categories.news)
+    const old = { add: async (name, { kind }, { jobId }) => console.log(name, kind, jobId) }
+    const mail = mailer(notifier, old, new Set(['hello']))
+    await mail({ kind: 'receipt', event: '1', to: 'ada@example.com', variables })
+    await mail({ kind: 'hello', event: '1', to: 'ada@example.com', variables })
+    const message = { template: 'hello', recipient: 'bob', variables }
+    console.log(await refusalOf(notifier, message), await refusalOf(notifier, { ...message, recipient: 'eve' }))
+    const notify = (share) => switchOf(notifier, async (_, key) => console.log('old', key), { hello: share })
+    await notify(0)(message, '2')
+    await notify(1)(message, '2')
+    console.log((await notifier.notifications.list()).items.map(({ to }) => to).sort())
+    await notifier.stop()`
+  const printed = await consumer.node(
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '-e',
+    code,
+  )
+  expect(printed.split('\n')).toMatchInlineSnapshot(`
+    [
+      "[ 'bob' ]",
+      "removed",
+      "[ 'bob' ]",
+      "removed",
+      "[ 'eve@example.com complaint', 'bounced@example.com hard_bounce' ]",
+      "false",
+      "false",
+      "mail receipt receipt-1",
+      "null hello blocked_recipient node_modules/carillon/docs/reference/errors/blocked_recipient.md",
+      "old hello-2",
+      "[ 'ada@example.com', 'bob@example.com', 'cy@example.com' ]",
+      "",
+    ]
+  `)
+})
+
 test('the provider of the guide keeps its contract', async () => {
   const page = 'docs/tasks/custom-provider.md'
   expect(await consumer.node('--test', `${folderOf(page)}/acme-sms.test.ts`)).toMatch(

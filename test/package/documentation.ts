@@ -6,6 +6,7 @@ import { exampleModules } from './public-functions.ts'
 
 export const PAGES = [
   'README.md',
+  'AGENTS.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',

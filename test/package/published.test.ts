@@ -29,6 +29,7 @@ afterAll(async () => {
 test('the package holds its build and its papers, and nothing else', async () => {
   const files = await readdir(join(bare.directory, 'node_modules/carillon'))
   const papers = [
+    'AGENTS.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
     'LICENSE',
