@@ -70,21 +70,22 @@ export async function loadNotifier(
     )
   }
   if (!existsSync(file)) throw new Exit('configuration', `There is no file ${file}.`)
-  const exported = await importDefault(file)
+  const made = (await exportedBy(file)) as MultiTenantNotifier
+  const { servedNotifier } = await import('../served-notifier.ts')
   try {
-    const made: unknown = await (typeof exported === 'function' ? exported() : exported)
-    const { servedNotifier } = await import('../served-notifier.ts')
-    servedNotifier(made as MultiTenantNotifier)
-    return made as MultiTenantNotifier
+    servedNotifier(made)
+    return made
   } catch (cause) {
     const message = `The default export of ${file} must be a notifier or a function that makes one: ${messageOf(cause)}`
     throw new Exit('configuration', message, cause)
   }
 }
 
-async function importDefault(file: string): Promise<unknown> {
+/** The default export, or what it makes. */
+async function exportedBy(file: string): Promise<unknown> {
   try {
-    return ((await import(pathToFileURL(file).href)) as { readonly default?: unknown }).default
+    const { default: exported } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
+    return await (typeof exported === 'function' ? exported() : exported)
   } catch (cause) {
     const untyped = (cause as { readonly code?: unknown }).code === 'ERR_UNKNOWN_FILE_EXTENSION'
     throw new Exit(

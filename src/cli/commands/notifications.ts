@@ -70,7 +70,9 @@ export const show: Run = (call) =>
         each.timestamp,
         each.event,
         each.provider,
-        each.error?.message ?? each.message ?? each.providerCode,
+        [each.error?.code, each.error?.message ?? each.message ?? each.providerCode]
+          .filter(Boolean)
+          .join(': '),
       ]),
     )
     await print(terminal, `\n${styled('bold', 'Why', terminal.stdout)}`)

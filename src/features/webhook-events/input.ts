@@ -32,7 +32,9 @@ export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpoi
   'WebhookEndpointRequest',
   z.object({
     url,
-    events: events.optional().describe('Default: the five events of the specification.'),
+    events: events
+      .optional()
+      .describe('Default: `notification.sent`, `.delivered`, `.opened`, `.clicked` and `.failed`.'),
     successStatus: successStatus.optional().describe('Status codes that count as success. Default `200`.'),
   }),
 )

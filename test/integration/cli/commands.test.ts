@@ -91,6 +91,7 @@ describe.for(['here', 'elsewhere'] as const)('%s:', (where) => {
     expect(explanation).toMatchObject({ id, gates: expect.any(Array) })
     const { out } = await run('notifications', 'show', id)
     expect(out).toMatch(/^status +failed$/m)
+    expect(out).toMatch(/ failed +own +mailbox_full: /)
     expect(out).toMatch(/^delivery +failed/m)
   })
 

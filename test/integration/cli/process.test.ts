@@ -61,7 +61,7 @@ describe('a wrong configuration ends with 3', () => {
     ['export default {', 'SyntaxError|failed'],
     ["throw new Error('no database')", 'no database'],
     ['export default 1', 'must be a notifier'],
-    ['export default () => { throw new Error("late") }', 'late'],
+    ['export default () => { throw new Error("late") }', 'mjs failed: late'],
     ['export const notifier = 1', 'must be a notifier'],
     ["import 'missing-package'", 'missing-package'],
   ] as const)('%s', async ([source, says]) => {
