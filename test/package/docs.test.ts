@@ -183,68 +183,12 @@ test('the programs about preferences and quiet hours hold what they assert', asy
   for (const { name } of programs) await consumer.node(`docs/tasks/preferences/${name}`)
 })
 
-test('the shop of the guide stores an order and its notification together in SQLite', async () => {
-  await consumer.write('shop.ts', await scalingBlock('shop.db'))
-  const code = `
-    import { DatabaseSync } from 'node:sqlite'
-    const shop = new DatabaseSync('shop.db')
-    shop.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, notification TEXT)')
-    const { notifier, placeOrder } = await import('./shop.ts')
-    await notifier.start({ deliver: false })
-    for (const id of ['1', '1']) {
-      await placeOrder({ id, email: 'ada@example.com' }).catch(({ message }) => console.log(message))
-    }
-    const { items } = await notifier.notifications.list()
-    console.log(items.length, shop.prepare('SELECT notification FROM orders').get().notification === items[0].id)
-    await notifier.stop()`
-  const printed = await consumer.node(
-    '--disable-warning=ExperimentalWarning',
-    '--input-type=module',
-    '-e',
-    code,
-  )
-  expect(printed).toBe('UNIQUE constraint failed: orders.id\n1 true\n')
-})
-
 describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres()
   })
   afterAll(() => server?.remove())
-
-  test('the shop of the guide stores an order and its notification together', async () => {
-    await consumer.write('order.ts', await scalingBlock('tx: client'))
-    await consumer.write('each.ts', await scalingBlock('tx: trx'))
-    const code = `
-      import { createNotifier } from 'carillon'
-      import { postgres } from 'carillon/postgres'
-      import { drizzle } from 'drizzle-orm/node-postgres'
-      import createKnex from 'knex'
-      import { Kysely, PostgresDialect } from 'kysely'
-      import pg from 'pg'
-      import { sendInEach } from './each.ts'
-      import { placeOrder } from './order.ts'
-      const connectionString = '${server.url}'
-      const pool = new pg.Pool({ connectionString })
-      await pool.query('CREATE TABLE orders (id text PRIMARY KEY)')
-      const email = { name: 'none', send: async () => ({ kind: 'accepted' }) }
-      const notifier = createNotifier({ storage: postgres({ connectionString }), channels: { email } })
-      await notifier.start({ deliver: false })
-      for (const id of ['1', '1']) {
-        await placeOrder(pool, notifier, { id, email: 'ada@example.com' }).catch(({ code }) => console.log(code))
-      }
-      const count = async () => console.log((await notifier.notifications.list()).items.length)
-      await count()
-      const knex = createKnex({ client: 'pg', connection: connectionString })
-      const handles = { kysely: new Kysely({ dialect: new PostgresDialect({ pool }) }), drizzle: drizzle(pool), knex }
-      await sendInEach(notifier, { channel: 'email', to: 'ada@example.com', body: 'x' }, handles)
-      await count()
-      await notifier.stop()
-      await knex.destroy()
-      await pool.end()`
-    expect(await consumer.node('--input-type=module', '-e', code)).toBe('23505\n1\n4\n')
-  })
 
   test('a reminder of the guide moves together with its booking', async () => {
     const block = (await codeBlocks('docs/tasks/sending.md', 'ts')).find(({ code }) =>
@@ -278,11 +222,6 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
     expect(await consumer.node('--input-type=module', '-e', code)).toBe('not_reschedulable\n0 86400000\n')
   })
 })
-
-async function scalingBlock(part: string): Promise<string> {
-  const block = (await codeBlocks('docs/tasks/scaling.md', 'ts')).find(({ code }) => code.includes(part))
-  return block?.code ?? ''
-}
 
 test('the receiver of the guide takes a signed event and refuses another', async () => {
   const block = (await codeBlocks('docs/reference/events.md', 'ts')).find(({ code }) =>
