@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import querystring from 'node:querystring'
 import type { StorageInspection } from '../../../src/core/ports/storage/inspection.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { unavailable } from './errors.ts'
@@ -21,7 +22,7 @@ export async function inspect(
 
 /** A file that does not exist is not created. */
 async function versionOf(file: string, driver: SqliteDriver): Promise<number> {
-  if (!file.startsWith('file:') && !existsSync(file)) return 0
+  if (!existsSync(pathOf(file))) return 0
   const database = opened(driver, file)
   try {
     return await createLockWaits().run(() => unlocked(() => storedVersion(database)))
@@ -30,6 +31,12 @@ async function versionOf(file: string, driver: SqliteDriver): Promise<number> {
   } finally {
     database.close()
   }
+}
+
+/** The path of a `file:` URI, which may be relative for SQLite. */
+function pathOf(file: string): string {
+  const [, path] = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/.exec(file) ?? []
+  return path === undefined ? file : querystring.unescape(path)
 }
 
 function storedVersion(database: SqliteDatabase): number {

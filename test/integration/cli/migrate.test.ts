@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { migrations as ofPostgres } from '../../../adapters/storage/postgres/migrations/index.ts'
 import { migrations as ofSqlite } from '../../../adapters/storage/sqlite/migrations/index.ts'
@@ -45,6 +46,20 @@ describe('on SQLite', () => {
     expect(existsSync(file)).toBe(false)
     await migrate()
     expect(await migrate('--dry-run')).toMatchObject({ code: 0, out: '' })
+  })
+
+  test.for([
+    ['an absolute URI', (cwd: string) => pathToFileURL(join(cwd, 'my data.db')).href],
+    ['a relative URI', () => 'file:my%20data.db?cache=private'],
+  ] as const)('the status of %s creates no file, and finds one', async ([, uri]) => {
+    const cwd = temporaryDirectory(onTestFinished)
+    const more = `storage: sqlite({ file: '${uri(cwd)}' }),`
+    writeConfig(cwd, { name: 'carillon.config.mjs', more })
+    const migrate = (...argv: readonly string[]) => spawnCarillon(['migrate', ...argv], { cwd }).outcome
+    expect((await migrate('--status')).code).toBe(1)
+    expect(existsSync(join(cwd, 'my data.db'))).toBe(false)
+    expect((await migrate()).code).toBe(0)
+    expect((await migrate('--status')).code).toBe(0)
   })
 
   test('an older schema has the steps that it lacks, and a newer one is refused', async () => {
