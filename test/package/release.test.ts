@@ -117,6 +117,17 @@ test.each<[string, () => void, string]>([
     'CHANGELOG.md has something that is not released',
   ],
   [
+    'a pre-release',
+    () =>
+      change('package.json', (text) => text.replace(`"version": "${version}"`, '"version": "9.9.9-rc.1"')),
+    '"9.9.9-rc.1" is no version that can be released',
+  ],
+  [
+    'a folder without a repository',
+    () => rmSync(join(clone, '.git'), { recursive: true }),
+    'git status --porcelain: ',
+  ],
+  [
     'an entry point that is not built',
     () => rmSync(join(clone, 'dist/client/index.js')),
     'The package lacks dist/client/index.js',
