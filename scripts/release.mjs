@@ -1,4 +1,4 @@
-// Checks that this commit can be released as the version of package.json, and writes what a release consists of to release/:
+// Checks that this commit can be released as the version of package.json, and writes the parts of a release to release/:
 // the package, its bill of materials and its notes. Publishes nothing: node scripts/release.mjs [tag]
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -34,7 +34,7 @@ export function exitOf(status: number): ExitCode {
   return status < 500 ? EXIT.refused : EXIT.failed
 }
 
-/** What the command line says of an error, and the code it ends with. */
+/** An error as the command line reports it. */
 interface Failure {
   readonly code: ExitCode
   readonly message: string

@@ -16,7 +16,7 @@ export interface Field extends Shape {
   readonly values?: readonly unknown[]
 }
 
-/** What a schema says about the text of a flag. */
+/** The values that a schema allows in the text of a flag. */
 export interface Shape {
   /** JSON types. Empty: any. */
   readonly types: readonly string[]

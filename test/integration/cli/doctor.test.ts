@@ -180,7 +180,10 @@ test('doctor asks whether webhook endpoints answer, and shows no secret of their
   expect(code).toBe(0)
   expect(of(`webhook ${good.id} to 127.0.0.1:${receiver.port}`)).toMatchObject([{ result: 'ok' }])
   expect(of(`webhook ${bad.id} to 127.0.0.1:1025`)).toMatchObject([
-    { result: 'warning', remedy: expect.stringContaining(`carillon call deleteWebhook ${bad.id}`) },
+    {
+      result: 'warning',
+      remedy: expect.stringContaining(`deleteWebhook ${bad.id} --organization org_default`),
+    },
   ])
   expect(JSON.stringify(found)).not.toContain('hunter2')
 })
