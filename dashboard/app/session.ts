@@ -78,7 +78,7 @@ export async function signOut(): Promise<void> {
   state.value = { kind: 'none', error: null }
 }
 
-/** The session of whoever looks at a page. Pages are shown with one only. */
+/** The session of the reader. Pages are shown only with one. */
 export const session = computed<Session>(() => {
   const now = state.value
   if (now.kind === 'open' || now.kind === 'ended') return now.session

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks'
 interface Common {
   readonly label: string
   readonly hint?: ComponentChildren
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   readonly error?: string | null | undefined
 }
 
@@ -15,7 +15,7 @@ export interface Described {
   readonly 'aria-invalid'?: 'true'
 }
 
-/** A label with its control, what it is for and what is wrong with it. */
+/** A label with its control, a hint and the fault of the value. */
 export function Field({
   label,
   hint,

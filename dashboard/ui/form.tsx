@@ -46,7 +46,7 @@ export function useForm(action: () => Promise<void>): FormState {
   }
 }
 
-/** A form. What is wrong with no single field stands at its end. */
+/** A form. Errors that concern no single field stand at its end. */
 export function Form({
   state,
   fields,

@@ -27,7 +27,7 @@ export function PreviewPanel({
         {error === null ? '' : said.previewStale}
       </p>
       {hasSubject ? (
-        <p class="subject">
+        <p>
           <span class="muted">{said.subject}: </span>
           {preview.subject || <span class="muted">{said.noSubject}</span>}
         </p>
