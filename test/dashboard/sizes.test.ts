@@ -23,14 +23,14 @@ function gzipKilobytes(names: Iterable<string>): number {
   return [...names].reduce((sum, name) => sum + gzipSync(sourceOf(name), { level: LEVEL }).length, 0) / 1024
 }
 
-it('loads at most 60 KB at first, and at most 170 KB for the editor of templates', () => {
+it('loads at most 60 KB at first, and at most 150 KB for the editor of templates', () => {
   const first = new Set([...withImports(ENTRIES.app.script), ENTRIES.app.style])
   const later = Object.keys(ASSETS).filter((name) => !first.has(name) && name !== ENTRIES.mailbox.script)
   expect(gzipKilobytes(first)).toBeLessThanOrEqual(60)
   const beginning = (start: string): string => later.find((name) => name.startsWith(start)) ?? ''
   const editor = [beginning('templates-'), beginning('code-editor-')]
   const ofEditor = new Set(editor.flatMap((name) => [...withImports(name)]))
-  expect(gzipKilobytes([...ofEditor].filter((name) => !first.has(name)))).toBeLessThanOrEqual(170)
+  expect(gzipKilobytes([...ofEditor].filter((name) => !first.has(name)))).toBeLessThanOrEqual(150)
   // Every other page is small beside the first load.
-  expect(gzipKilobytes(later.filter((name) => !ofEditor.has(name)))).toBeLessThanOrEqual(60)
+  expect(gzipKilobytes(later.filter((name) => !ofEditor.has(name)))).toBeLessThanOrEqual(35)
 })
