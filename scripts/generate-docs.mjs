@@ -162,20 +162,20 @@ function error(file) {
   if (known === undefined) throw new Error(`${file}: there is no such code`)
   const { status, message, action, retryable } = known
   const answers = answersWith(code)
-  const retry = retryable
-    ? 'The same call may succeed later.'
-    : 'The same call fails again until the cause is removed.'
   const facts =
     status === 422 && answers.size === 0
-      ? ['It is the error of a notification or of a webhook delivery.']
-      : [...(answers.size === 0 ? [`Status ${status}.`] : [...answers].map(answer)), retry]
+      ? ['On notifications and webhook deliveries.']
+      : [
+          ...(answers.size === 0 ? [`Status ${status}.`] : [...answers].map(answer)),
+          ...(retryable ? ['The same call may succeed later.'] : []),
+        ]
   return [message, `**What to do:** ${action}`, facts.join(' ')].join('\n\n')
 }
 
 /** @param {[status: string, operations: readonly string[]]} answers */
 function answer([status, operations]) {
   const few = operations.length <= 6 ? operations.map((one) => `\`${one}\``).join(', ') : ''
-  return `HTTP status ${status} of ${few || `${operations.length} operations of the [REST API](../rest-api.md)`}.`
+  return `HTTP status ${status} of ${few || `${operations.length} operations`}.`
 }
 
 /**
