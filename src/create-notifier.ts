@@ -32,6 +32,7 @@ import { closedLimit, createRequestLimits } from './core/limits/request-limits.t
 import { createSendLimits } from './core/limits/send-limits.ts'
 import { createLinks } from './core/links/links.ts'
 import { createProcessor } from './core/loop/processor.ts'
+import { sharedReads } from './core/loop/shared-reads.ts'
 import { throttled } from './core/loop/throttled.ts'
 import { NO_CATEGORIES } from './core/notification/category-source.ts'
 import type { NotificationEvent } from './core/notification/event-payload.ts'
@@ -266,7 +267,8 @@ function createGround(options: ResolvedOptions) {
   const observation = observe(options)
   const { observer, listeners, onError } = observation
   const limiter = observedLimiter(options.limiter, observer, clock)
-  const storage = observedStorage(options.storage, { observer, listeners, clock })
+  const processor = createProcessor(clock)
+  const storage = sharedReads(observedStorage(options.storage, { observer, listeners, clock }), processor)
   const due = createDueRecords({ ...options, storage, random: Math.random, onError })
   const stores = createRecordStores(
     storage.records,
@@ -276,7 +278,6 @@ function createGround(options: ResolvedOptions) {
   const plans = createPlanFinder(stores, options.plans, clock)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const audit = createAudit(ids, stores)
-  const processor = createProcessor(clock)
   const secrets = createSecrets(options.secrets, stores)
   const hashes = createPersonHashes(createPepper(stores))
   const links = createLinks(options.publicUrl, secrets.signer, hashes)

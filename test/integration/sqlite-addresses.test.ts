@@ -168,3 +168,13 @@ it('finds an address while another program holds the lock, by walking', { timeou
   expect(found).toEqual([7_000, 5_000, 3_000, 1_000])
   expect(entries()).toBe(0)
 })
+
+it('reads a page within the call unless a run is missing, so that its caller shares out the turns', async () => {
+  fill(1, RUN + 10)
+  const ofAda = () => storage.notifications.list({ ...own, to: 'ada@example.com' }, page())
+  await ofAda()
+  const asked = ofAda()
+  handle.exec('DELETE FROM carillon_notifications')
+  expect((await asked).items).toHaveLength(4)
+  expect((await ofAda()).items).toEqual([])
+})

@@ -70,6 +70,8 @@ interface FoundRow {
  * and at all notifications behind the last one.
  */
 export interface Addresses {
+  /** True: {@link write} has something to write. */
+  lacksRuns(): boolean
   /**
    * Writes runs that are missing, each in its own commit. Does not wait for another program's lock, and ignores failures: a
    * list then walks the notifications.
@@ -102,6 +104,8 @@ export function createAddresses(connection: Connection): Addresses {
     return { ...ends, first, missing: isWhole ? next : null }
   }
 
+  const lacksRuns = (): boolean => gap().missing !== null
+
   function writeOne(): boolean {
     const { missing } = gap()
     if (missing === null) return false
@@ -110,7 +114,7 @@ export function createAddresses(connection: Connection): Addresses {
   }
 
   async function writeMissing(): Promise<void> {
-    for (let written = 0; written < MOST_WRITTEN && gap().missing !== null; written += 1)
+    for (let written = 0; written < MOST_WRITTEN && lacksRuns(); written += 1)
       await connection.write(writeOne)
   }
 
@@ -133,6 +137,7 @@ export function createAddresses(connection: Connection): Addresses {
   }
 
   return {
+    lacksRuns,
     write() {
       writing ??= writeMissing()
         .catch(() => {})

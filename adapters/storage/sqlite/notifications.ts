@@ -135,7 +135,11 @@ export function createNotifications(
       return toStates(ids, await connection.read(() => selectStates().all(JSON.stringify(ids))))
     },
     async list(filter, page) {
-      if (findsByAddress(filter)) await addresses.write()
+      // Without a run to write, the page is read within the call: the caller decides how many are read in one turn.
+      const lacksRuns = (): boolean => findsByAddress(filter) && addresses.lacksRuns()
+      const found = await connection.read(() => (lacksRuns() ? null : list(filter, page)))
+      if (found !== null) return found
+      await addresses.write()
       return connection.read(() => list(filter, page))
     },
     async failures(span, page) {
