@@ -172,6 +172,8 @@ export const webhookRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belo
     permission: 'Full Access',
     unknown: 'not_found',
     delivers: true,
+    // Each may hold a connection for five seconds, beside the deliveries and their limits.
+    limit: { name: 'webhooks.test', perMinute: 60 },
     response: webhookPostRecord,
     handler: async ({ params, organizationId }, { tenants }) => ({
       body: await tenants.webhooks.test(organizationId, params.id ?? ''),

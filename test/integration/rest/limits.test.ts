@@ -87,6 +87,17 @@ describe('the request limit', () => {
     // Twenty more fit into a burst of ten seconds.
     expect([last.status, last.headers['x-ratelimit-remaining']]).toEqual([422, '0'])
   })
+
+  it('of test events applies to an organization without limits', async () => {
+    const auth = await limited({})
+    const path = '/v1/webhooks/wh_unknown/test'
+    for (let index = 0; index < 60; index += 1) {
+      const answer = await host.call({ method: 'POST', path, headers: auth })
+      expect([answer.status, answer.headers['x-ratelimit-resource']]).toEqual([404, 'webhooks.test'])
+    }
+    const last = await host.call({ method: 'POST', path, headers: auth })
+    expect([last.status, last.headers['x-ratelimit-remaining']]).toEqual([404, '0'])
+  })
 })
 
 describe('concurrent requests', () => {
