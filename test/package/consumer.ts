@@ -107,7 +107,7 @@ export async function createConsumer(
   await rename(join(modules, 'package'), join(modules, 'carillon'))
 
   const { dependencies } = await readManifest()
-  const named = [...Object.keys(dependencies), ...installed]
+  const named = new Set([...Object.keys(dependencies), ...installed])
   for (const name of how === 'files' ? await withDependencies(named) : named) {
     const [from, to] = [fromRoot(`node_modules/${name}`), join(modules, name)]
     await mkdir(dirname(to), { recursive: true })
@@ -141,7 +141,7 @@ export async function createConsumer(
 }
 
 /** The names of packages and of what they depend on, as far as it is installed here beside them. */
-async function withDependencies(names: readonly string[]): Promise<Set<string>> {
+async function withDependencies(names: Iterable<string>): Promise<Set<string>> {
   const found = new Set(names)
   for (const name of found) {
     const { dependencies, optionalDependencies } = JSON.parse(

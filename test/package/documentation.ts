@@ -10,7 +10,7 @@ export const PAGES = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  'examples/production/README.md',
+  ...globSync('examples/{*/,}README.md', { cwd: fromRoot('.') }).sort(),
   ...globSync('docs/**/*.md', { cwd: fromRoot('.') }).sort(),
 ]
 

@@ -57,7 +57,7 @@ test.for(Object.entries(FRAMEWORKS))(
   '%s: what init writes and prints sends a mail',
   async ([name, packages]) => {
     const folder = await project(name, packages, 'commonjs')
-    expect(await initializeAndSend(join(consumer.directory, folder))).toEqual([0, null])
+    expect(await initializeAndSend(join(consumer.directory, folder))).toBe(0)
   },
 )
 
@@ -65,7 +65,7 @@ test.for(Object.entries(FRAMEWORKS).filter(([name]) => name !== 'NestJS'))(
   '%s in TypeScript: the same, and the compiler finds no fault',
   async ([name, packages]) => {
     const folder = await project(`${name} types`, [...packages, 'typescript'], 'module')
-    expect(await initializeAndSend(join(consumer.directory, folder))).toEqual([0, null])
+    expect(await initializeAndSend(join(consumer.directory, folder))).toBe(0)
     await consumer.compile(['carillon.config.ts', 'carillon.server.ts'], { folder, skipLibCheck: true })
   },
 )

@@ -1,0 +1,12 @@
+import { createNotifier } from 'carillon'
+import { devMailbox } from 'carillon/dev-mailbox'
+import { sqlite } from 'carillon/sqlite'
+import { reacting } from './reactions.ts'
+
+export const mailbox = devMailbox() // catches what you send
+
+export default createNotifier({
+  storage: sqlite({ file: 'notifications.db' }),
+  channels: mailbox.channels,
+  plugins: [reacting()],
+})
