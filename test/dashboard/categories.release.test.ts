@@ -75,7 +75,7 @@ describeDashboard(
       await dialog.getByRole('button', { name: 'Save' }).click()
       await dialog.getByText('Version 2 was saved while you were editing').waitFor()
       await dialog.getByRole('region', { name: 'Name' }).getByText('- Theirs').waitFor()
-      await dialog.getByRole('region', { name: 'Sent without a preference' }).getByText('- sms').waitFor()
+      await dialog.getByRole('region', { name: 'Default' }).getByText('- sms').waitFor()
       expect(await dialog.getByRole('region').count()).toBe(2)
       await assertAccessible(page)
       await dialog.getByRole('button', { name: 'Save mine as a new version' }).click()
