@@ -42,8 +42,11 @@ export async function connect(terminal: Terminal, flags: Parsed): Promise<Connec
     throw new Exit('configuration', message)
   }
   const { sender } = await import('../client/request.ts')
-  // Refuses a wrong URL or key in its words.
-  sender({ url, apiKey })
+  try {
+    sender({ url, apiKey })
+  } catch (cause) {
+    throw new Exit('configuration', `"--url" or CARILLON_API_KEY is wrong: ${messageOf(cause)}`, cause)
+  }
   return {
     url: url.replace(/\/+$/, ''),
     apiKey,

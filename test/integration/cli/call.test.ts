@@ -306,6 +306,10 @@ describe('a service elsewhere', () => {
   test('needs a key in the environment, and refuses a wrong one', async () => {
     const argv = ['call', 'getIdentity', '--url', url]
     expect(await carillon(argv)).toMatchObject({ code: 3, err: expect.stringContaining('CARILLON_API_KEY') })
+    expect(await carillon(argv, { env: { CARILLON_API_KEY: 'two\nlines' } })).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/CARILLON_API_KEY is wrong.*visible ASCII/),
+    })
     const wrong = { CARILLON_API_KEY: 'crl_wrong' }
     const { code, err } = await carillon(argv, { env: wrong })
     expect(code).toBe(4)
