@@ -33,10 +33,12 @@ async function transcripts(page: string): Promise<{ readonly commands: string; r
 
 /** Runs commands in the folder of a page, which has its programs. The ports 3000 and 3001 become free ones. */
 async function shell(page: string, commands: string, settings: Record<string, string> = {}): Promise<string> {
+  // On SIGTERM npx ends, and what it started goes on.
+  expect(commands).not.toMatch(/^npx .*&/m)
   const [api, other] = [String(await freePort()), String(await freePort())]
   const cli = join(consumer.directory, 'node_modules/carillon/dist/cli/bin.js')
   const written = commands
-    .replaceAll('npx carillon', `node "${cli}"`)
+    .replaceAll(/npx carillon|node_modules\/.bin\/carillon/g, `node "${cli}"`)
     .replaceAll('3000', api)
     .replaceAll('3001', other)
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
