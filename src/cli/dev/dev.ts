@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Run } from '../command.ts'
@@ -15,7 +15,7 @@ const SETTLED_MS = 100
 
 export const dev: Run = async ({ terminal, flags }) => {
   const { cwd, signal } = terminal
-  const server = createServer()
+  const server = createServer().on('request', starting)
   const host = flags.text('host') ?? '127.0.0.1'
   await listen(server, host, portOf(flags.text('port') ?? '4000'))
   try {
@@ -32,7 +32,7 @@ export const dev: Run = async ({ terminal, flags }) => {
     }
     const service = await interruptible(openService(terminal, places), terminal)
     try {
-      server.on('request', service.answer)
+      server.off('request', starting).on('request', service.answer)
       await (flags.on('json')
         ? print(terminal, JSON.stringify(await service.links()))
         : show(terminal, service, places))
@@ -47,6 +47,11 @@ export const dev: Run = async ({ terminal, flags }) => {
     server.closeAllConnections()
   }
   return undefined
+}
+
+/** Dashboards that are still open ask during the start. */
+const starting: RequestListener = (_, response) => {
+  response.writeHead(503, { 'Retry-After': '1' }).end()
 }
 
 function portOf(text: string): number {

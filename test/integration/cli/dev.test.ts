@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../examples/servers/free-port.ts'
 import { fromRoot } from '../../../scripts/entries.mjs'
 import { spawnCarillon, writeConfig } from '../../support/command-line.ts'
 import { httpReceiver } from '../../support/receivers.ts'
@@ -106,6 +107,18 @@ export default notifier`,
     out: '',
     err: expect.stringContaining('Leave start()'),
   })
+})
+
+test('during the start, it answers 503 and ends by Ctrl+C', async () => {
+  const cwd = folder()
+  writeFileSync(join(cwd, 'carillon.config.mjs'), 'await new Promise((done) => setTimeout(done, 600_000))')
+  const port = await freePort()
+  const { child, outcome } = spawnCarillon(['dev', '--port', String(port)], { cwd })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ask = () => fetch(`http://127.0.0.1:${port}/dashboard`).then(({ status }) => status)
+  await expect.poll(() => ask().catch(() => 0)).toBe(503)
+  child.kill('SIGINT')
+  expect(await outcome).toMatchObject({ code: 130, out: '' })
 })
 
 test('templates are read again when a file changes, and stay while one has a fault', async () => {
