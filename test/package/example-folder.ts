@@ -81,8 +81,11 @@ export async function copyExample(name: string, how?: 'files'): Promise<ExampleF
   const blocks = await codeBlocks(`examples/${name}/README.md`, 'sh')
   return {
     commands: blocks.map(({ code }) => onPorts(code)),
-    open: (script, env) =>
-      openTerminal(`env PATH="$PWD/node_modules/.bin:$PATH" ${scripts[script]}`, directory, env),
+    open(script, env) {
+      const command = `env PATH="$PWD/node_modules/.bin:$PATH" ${scripts[script]}`
+      // Next.js reads it.
+      return openTerminal(command, directory, { PORT: ports[3000], ...env })
+    },
     run: async (command) => (await runInShell(`set -e\n${command}`, directory)).stdout,
     async ask(path, { headers, ...init } = {}, port = 3000) {
       const response = await fetch(`http://localhost:${ports[port]}${path}`, {
