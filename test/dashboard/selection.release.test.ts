@@ -169,8 +169,9 @@ describeDashboard('rows that are selected', { notifier: { channels } }, (suite) 
     let asked = 0
     await page.route(CANCEL, async (route) => {
       asked += 1
+      const isHeld = asked > 8
       const response = await route.fetch()
-      if (asked > 8) await held
+      if (isHeld) await held
       await route.fulfill({ response })
     })
     const dialog = page.getByRole('dialog')

@@ -4,7 +4,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 
 /** Without comments and blank lines. */
-const MOST_LINES = 1_175
+const MOST_LINES = 1_190
 
 const STORAGE = 'map-storage'
 const CONTRACT = 'map-storage-contract'
