@@ -4,13 +4,15 @@ import { text } from '../input/fields.ts'
 import { metadataFilter } from '../input/metadata.ts'
 import { type LabelFilter, MAX_RECIPIENT_ID } from './labels.ts'
 
+const WRONG_CODE = 'must be an error code of the catalogue, or of a plug-in'
+
 /** A code of the catalogue or of a plug-in. */
 export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.union(
   [
     z.enum(Object.keys(ERRORS) as (keyof typeof ERRORS)[]),
-    z.string().regex(PLUGIN_CODE) as unknown as z.ZodType<PluginErrorCode, PluginErrorCode>,
+    z.string().regex(PLUGIN_CODE, WRONG_CODE) as unknown as z.ZodType<PluginErrorCode, PluginErrorCode>,
   ],
-  'must be an error code of the catalogue, or of a plug-in',
+  WRONG_CODE,
 )
 
 /** The schemas of a {@link LabelFilter}. */

@@ -29,6 +29,7 @@ it('dead letters are listed, counted and retried over REST', async () => {
   expect(idsOf(await request('GET', `/v1/dead-letters?ids=${a},${b}&limit=1`))).toEqual([b])
   const wrong = await request('GET', '/v1/dead-letters?code=mailbox_ful')
   expect([wrong.status, codeOf(wrong)]).toEqual([400, 'invalid_parameter'])
+  expect(JSON.stringify(wrong.json)).toContain('must be an error code of the catalogue, or of a plug-in.')
 
   const path = '/v1/dead-letters/retry'
   const empty = await request('POST', path, {})
