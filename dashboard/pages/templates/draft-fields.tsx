@@ -14,7 +14,7 @@ const said = texts.templates
 /** Fields whose errors stand beside them. */
 type FieldName = (typeof FIELDS)[number] | 'body'
 
-/** The error of a form that concerns none of its fields. */
+/** The error of a whole form. */
 export function generalError(form: FormState): ApiError | null {
   return [...FIELDS, 'body'].some((field) => form.errorOf(field) !== null) ? null : form.error
 }
@@ -35,7 +35,7 @@ export function DraftFields({
 }: {
   readonly draft: Draft
   readonly form: FormState
-  /** The faults of the draft as it stands. */
+  /** The faults of the present draft. */
   readonly rendering: ApiError | null
   readonly isNew: boolean
   /** True: the fields that are not versioned are not shown. */
