@@ -47,7 +47,7 @@ function erasedFailure({ code, decidedBy }: NotificationFailure): NotificationFa
  * The body of a webhook event about a notification, without identity.
  *
  * @param payload JSON of a {@link NotificationEvent}
- * @param addresses only without the texts of its error, and only if they name one of them, with small letters. Absent: in any case
+ * @param addresses in small letters: only the texts of its error go, if they name one of these. Absent: all identity goes
  *
  * @example
  * for (const { id, payload } of await query<{ id: number; payload: string }>('SELECT * FROM deliveries'))
@@ -71,7 +71,7 @@ export function erasedPayload(payload: string, addresses?: readonly string[]): s
 /**
  * An entry of the delivery log without the answer, which may echo the event.
  *
- * @param addresses only if the answer names one of them, with small letters. Absent: in any case
+ * @param addresses in small letters: the answer goes only if it names one of these. Absent: it always goes
  *
  * @example
  * for (const { id, attempt } of await query<{ id: number; attempt: string }>('SELECT * FROM attempts'))
